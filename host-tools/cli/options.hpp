@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/analysis/part/part.hpp"
-#include "host-tools/analysis/part/selected_calls.hpp"
-#include "host-tools/analysis/profile/path_groups.hpp"
+#include "host-tools/calls/part.hpp"
+#include "host-tools/calls/selected_calls.hpp"
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/values.hpp"
+#include "host-tools/figures/profile/path_groups.hpp"
 
 namespace nopscope::host {
 

@@ -6,12 +6,12 @@
 #include <ctime>
 #include <sstream>
 
-#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/command/verbs.hpp"
+#include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/image/function_names.hpp"
 
 namespace nopscope::host {
@@ -67,7 +67,7 @@ std::string clock_text(const FiguresBegin& begin) {
 Live::Live(LiveOptions options)
     : options_(std::move(options)),
       symbols_(symbols_of(options_.line)),
-      events_(
+      feed_(
           timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(symbols()),
       tee_(figures_, watch_) {
@@ -87,7 +87,7 @@ Live::Live(LiveOptions options)
 Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
     : options_(std::move(options)),
       takes_commands_(true),
-      events_(
+      feed_(
           timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(nullptr),
       tee_(figures_, watch_) {
@@ -101,7 +101,7 @@ void Live::start(ReconnectingSource::Open open, bool comes_back) {
     begin_ = begin_now("");
     if (options_.timeline) {
         timeline_.expect_names();
-        figures_.add(events_);
+        profile_.tell(feed_);
     }
     if (comes_back) {
         auto lasting = std::make_unique<ReconnectingSource>(std::move(open));
@@ -141,7 +141,7 @@ void Live::zero(const std::string& request, std::optional<std::uint64_t> clock) 
     if (end_state_ != LineState::waiting)
         throw Error("nothing more comes to be counted: " + end_sentence_);
     profile_.zero(clock);
-    if (part_) part_->profile().zero(profile_.zero_clock());
+    if (part_) (*part_).zero(profile_.zero_clock());
     cores_at_zero_.clear();
     cores_at_zero_ = cores_locked();
     session_at_zero_ = line_->reader().counters().sessions;
@@ -162,14 +162,15 @@ void Live::show(const Part& part) {
 }
 
 void Live::show_locked(const Part& part) {
-    if (part_) figures_.remove(part_->sink());
+    if (part_) figures_.remove(*part_);
     part_.reset();
     shown_part_ = part;
     begin_.number = ++begins_;
     if (part.whole()) return;
-    part_.emplace(
-        part, profile_, line_->reader(), [this] { return symbols(); }, options_.line.from);
-    figures_.add(part_->sink());
+    part_ = std::make_unique<Profile>(profile_);
+    part_->show({part, [this] { return symbols(); }, profile_.tasks()});
+    part_->zero();
+    figures_.add(*part_);
     part_begin_ = begin_now("");
 }
 
@@ -451,7 +452,7 @@ LiveView Live::view(bool raw) {
         const std::lock_guard lock(mutex_);
         view.status = status_locked();
         view.profile = std::make_unique<Profile>(profile_);
-        if (part_) part = std::make_unique<Profile>(part_->profile());
+        if (part_) part = std::make_unique<Profile>(*part_);
         if (options_.timeline) view.timeline = std::make_unique<Timeline>(timeline_);
     }
     if (view.timeline) view.timeline->name_tasks(view.profile->tasks());

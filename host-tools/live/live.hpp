@@ -23,16 +23,14 @@
 #include <thread>
 #include <vector>
 
-#include "host-tools/analysis/events/balanced_stream.hpp"
-#include "host-tools/analysis/report/report.hpp"
-#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/calls/moves_in_order.hpp"
 #include "host-tools/command/ending.hpp"
-#include "host-tools/line/stream/moves_in_order.hpp"
+#include "host-tools/figures/report/report.hpp"
+#include "host-tools/figures/timeline/timeline.hpp"
 #include "host-tools/line/stream/tee.hpp"
 #include "host-tools/live/counters_since.hpp"
 #include "host-tools/live/fair_mutex.hpp"
 #include "host-tools/live/live_recording.hpp"
-#include "host-tools/live/part_figures.hpp"
 #include "host-tools/live/reconnecting_source.hpp"
 
 namespace nopscope::host {
@@ -191,7 +189,7 @@ private:
 
     FairMutex mutex_;  // guards the members below, up to note_
     Profile profile_{MemoryBudget(0.4)};
-    std::optional<PartFigures> part_;  // the figures that views show instead of `profile_`'s
+    std::unique_ptr<Profile> part_;  // the figures that views show instead of `profile_`'s
     Part shown_part_;
     std::uint64_t begins_ = 0;
     FiguresBegin begin_;
@@ -201,7 +199,7 @@ private:
     std::uint64_t session_at_zero_ = 0;
     std::uint64_t losses_at_zero_ = 0;
     Timeline timeline_;
-    BalancedStream events_;           // feeds timeline_
+    CallFeed feed_;                   // feeds timeline_
     MovesInOrder figures_{profile_};  // feeds the sinks that follow calls
     Watch watch_;
     Ending ending_;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/figures/profile/profile.hpp"
 #include "host-tools/live/counters_since.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/recording/journal.hpp"

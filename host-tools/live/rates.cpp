@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host-tools/analysis/report/task_table.hpp"
+#include "host-tools/figures/report/task_table.hpp"
 #include "host-tools/live/counters_since.hpp"
 
 namespace nopscope::host {

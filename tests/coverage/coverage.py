@@ -19,8 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # executes (the bounds in tracer/protocol/hello.hpp) count as not executed.
 FLOORS = {
     "host-tools/base": 85, "host-tools/image": 92, "host-tools/line/memory": 85, "host-tools/line/stream": 94,
-    "host-tools/recording": 96, "host-tools/analysis/events": 94, "host-tools/analysis/function_queries": 97,
-    "host-tools/analysis/profile": 98, "host-tools/analysis/report": 96, "host-tools/analysis/timeline": 98, "host-tools/live": 80,
+    "host-tools/recording": 96, "host-tools/calls": 94, "host-tools/figures/function_queries": 97,
+    "host-tools/figures/profile": 98, "host-tools/figures/report": 96, "host-tools/figures/timeline": 98, "host-tools/live": 80,
     "host-tools/views/json": 95, "host-tools/views/page": 78, "host-tools/views/serve": 92, "host-tools/views/text": 95, "host-tools/views/top": 75,
     "tracer/arch/arm64": 94, "tracer/control": 97, "tracer/core": 88, "tracer/patching": 98, "tracer/protocol": 96, "tracer/recorders": 72,
     "tracer/stream": 97,

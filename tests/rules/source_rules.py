@@ -22,7 +22,7 @@ BYTES_AT_MOST = 250_000
 PUBLIC = r"nopscope/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops|samples|triggers)\.hpp|(?:nopscope|version)\.h)$"
 # The rooms by floors. A room includes itself and the rooms on the floors below.
 TRACER = [("protocol",), ("arch",), ("core",), ("stream",), ("recorders",), ("patching",), ("adaptive", "control"), ("runtime",)]
-HOST_TOOLS = [("base",), ("image",), ("line",), ("command",), ("recording",), ("analysis",), ("live",), ("views",), ("cli", "bench")]
+HOST_TOOLS = [("base",), ("image",), ("line",), ("command",), ("recording",), ("calls",), ("figures",), ("live",), ("views",), ("cli", "bench")]
 
 
 def floors(house, rooms, also):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `diff` shows which functions became slower, faster, new, or gone.
-#include "host-tools/analysis/diff/diff.hpp"
-#include "host-tools/analysis/diff/clones.hpp"
+#include "host-tools/figures/diff/diff.hpp"
+#include "host-tools/figures/diff/clones.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -190,7 +190,7 @@ private:
             ReportOptions options = options_.report;
             options.file = file;
             options.calls.function.clear();  // it may be in one side only: keep()
-            const Loaded loaded = load(options, false, {}, [&](const Symbols* symbols) {
+            const Loaded loaded = load(options, false, [&](const Symbols* symbols) {
                 if (symbols != nullptr) names_.add_build(*symbols);
                 nameless_ |= symbols == nullptr;
             });

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // `callers`, `callees`, `latency`, `stack-depth`.
-#include "host-tools/analysis/function_queries/function_queries.hpp"
+#include "host-tools/figures/function_queries/function_queries.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "host-tools/analysis/function_queries/outliers.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/figures/function_queries/outliers.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/views/json/json.hpp"
 #include "host-tools/views/text/head.hpp"

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/json/json.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"

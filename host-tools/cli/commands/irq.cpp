@@ -5,11 +5,11 @@
 #include <iterator>
 #include <map>
 
-#include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/figures/function_queries/function_queries.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/table.hpp"

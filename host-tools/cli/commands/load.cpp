@@ -6,16 +6,14 @@
 #include <filesystem>
 #include <system_error>
 
-#include "host-tools/analysis/events/task_labels.hpp"
-#include "host-tools/analysis/part/part_stream.hpp"
-#include "host-tools/analysis/report/kept_functions.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/line/stream/moves_in_order.hpp"
+#include "host-tools/calls/moves_in_order.hpp"
+#include "host-tools/calls/task_labels.hpp"
+#include "host-tools/figures/report/kept_functions.hpp"
 #include "host-tools/line/stream/origins.hpp"
-#include "host-tools/line/stream/tee.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -32,14 +30,6 @@ bool is_read_once(const std::string& path) {
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
     return path == "-" || std::filesystem::is_fifo(status) || std::filesystem::is_socket(status) ||
            std::filesystem::is_character_file(status);
-}
-
-// Throws Error (Exit::usage) if no function that was called has the name in `selection`.
-void check_found(const SelectedCalls& selected, const CallSelection& selection) {
-    if (selection.function.empty() || selected.found_function()) return;
-    throw Error(fmt::format("--function: no function that was called is named {}",
-                            for_cell(selection.function)),
-                Exit::usage);
 }
 
 }  // namespace
@@ -65,8 +55,8 @@ NamedFile::NamedFile(const ReportOptions& options) : path_(options.file), part_(
         image_ = read_symbols(ElfFile::open(options.image), DebugFile::gives_names);
 }
 
-void NamedFile::read(SessionSink& sink) {
-    if (part_.whole()) return read_with_progress(file_, path_, sink, &damaged_);
+void NamedFile::read(Profile& profile) {
+    if (part_.whole()) return read_with_progress(file_, path_, profile, &damaged_);
     const auto named = [this] { return symbols(); };
     if (part_.time.needs_bounds()) {
         if (is_read_once(path_)) {
@@ -76,14 +66,17 @@ void NamedFile::read(SessionSink& sink) {
                 Exit::usage);
         }
         RecordingBounds bounds;
-        BalancedStream all(bounds, named, path_, std::nullopt);
+        CallFeed feed(bounds, named, path_, std::nullopt);
+        Profile all;
+        all.tell(feed);
+        all.tell_feed_only();
         nsc::Reader first;
         read_with_progress(first, path_, all);
         part_.time = bounds.resolved(part_.time);
     }
-    PartStream part(sink, part_, named, path_, names_of_tasks());
-    read_with_progress(file_, path_, part, &damaged_);
-    part.check();
+    profile.show({part_, named, names_of_tasks()});
+    read_with_progress(file_, path_, profile, &damaged_);
+    profile.part().check();
 }
 
 Tasks NamedFile::names_of_tasks() const {
@@ -133,39 +126,99 @@ void NamedFile::say_what_is_amiss() const {
     }
 }
 
-Loaded load(const ReportOptions& options, bool durations,
-            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also,
-            const std::function<void(const Symbols*)>& named) {
+namespace {
+
+// A feed that knows the file's functions, and its tasks if the sink wants them.
+struct NamedFeed {
+    NamedFeed(EventSink& sink, const NamedFile& file, const ReportOptions& options,
+              std::optional<TimeAxis> axis)
+        : feed(
+              sink, [&file] { return file.symbols(); }, options.file, axis) {
+        if (sink.wants_tasks() && !is_read_once(options.file))
+            feed.know_tasks(&labels.emplace(file.tasks("")));
+    }
+
+    CallFeed feed;
+    std::optional<TaskLabels> labels;
+};
+
+// `sink`: gets the calls that the options choose. Null: nothing does.
+Loaded load(const ReportOptions& options, bool durations, EventSink* sink,
+            std::optional<TimeAxis> axis, const std::function<void(const Symbols*)>& named) {
     Loaded loaded;
-    if (also) loaded.profile = std::make_unique<Profile>(MemoryBudget(0.6));
-    if (durations) loaded.profile->count_durations();
-    if (options.on_cpu) loaded.profile->time_on_cpu();
-    loaded.profile->leave_out_shorter(options.calls.least_time, options.raw);
     NamedFile file(options);
+    const auto symbols = [&file] { return file.symbols(); };
+    std::optional<NamedFeed> feed;
+    if (sink != nullptr) {
+        loaded.profile = std::make_unique<Profile>(MemoryBudget(0.6));
+        loaded.profile->tell(feed.emplace(*sink, file, options, axis).feed);
+    }
+    Profile& profile = *loaded.profile;
+    if (durations) profile.count_durations();
+    if (options.on_cpu) profile.time_on_cpu();
+    profile.leave_out_shorter(options.calls.least_time, options.raw);
     if (options.split != SplitBy::nothing) {
-        loaded.profile->split_by(
-            options.split, options.split == SplitBy::task ? file.tasks("--by task") : Tasks());
+        profile.split_by(options.split,
+                         options.split == SplitBy::task ? file.tasks("--by task") : Tasks());
     }
-    loaded.profile->know_code(code_of_calls([&file] { return file.symbols(); }));
-    if (also) {
-        const auto second = also(file);
-        Tee both(*loaded.profile, *second);
-        file.read(both);
-    } else {
-        file.read(*loaded.profile);
-    }
-    loaded.profile->know_code({});  // this function used `file`, and the profile lives longer
+    profile.know_code(code_of_calls(symbols));
+    file.read(profile);
+    profile.know_code({});  // this function used `file`, and the profile lives longer
     try {
-        loaded.report = make_report(*loaded.profile, file.counters(), file.symbols(), options.raw);
+        loaded.report = make_report(profile, file.counters(), file.symbols(), options.raw);
     } catch (const Error& error) {
         throw Error(file.no_report(error.what()), error.code());
     }
     loaded.report.part = shown_text(options);
     loaded.report.damage = file.damage();
     if (!options.calls.function.empty()) keep_functions(loaded.report, options.calls.function);
+    if (sink != nullptr) {
+        sink->sums(loaded.report);
+        sink->finish();
+    }
     file.say_what_is_amiss();
     if (named) named(file.symbols());
     return loaded;
+}
+
+}  // namespace
+
+Loaded load(const ReportOptions& options, bool durations,
+            const std::function<void(const Symbols*)>& named) {
+    return load(options, durations, nullptr, {}, named);
+}
+
+Loaded load_with_events(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis,
+                        bool durations) {
+    if (options.calls.all()) return load(options, durations, &to, axis, {});
+    SelectedCalls selected(to, options.calls);
+    return load(options, durations, &selected, axis, {});
+}
+
+void stream_into(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis) {
+    if (const std::string shown = shown_text(options); !shown.empty()) to.on_shown_part(shown);
+    if (to.wants_sums()) {
+        const Loaded loaded = load_with_events(to, options, axis);
+        return say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));
+    }
+    SelectedCalls selected(to, options.calls);
+    EventSink& sink = options.calls.all() ? to : selected;
+    NamedFile file(options);
+    NamedFeed named(sink, file, options, axis);
+    Profile profile;
+    profile.tell(named.feed);
+    profile.tell_feed_only();
+    file.read(profile);
+    if (profile.sessions_over() == 0)
+        throw Error(file.no_report(no_report_sentence(file.counters())));
+    sink.finish();
+    if (!options.calls.function.empty() && !selected.found_function()) {
+        throw Error(fmt::format("--function: no function that was called is named {}",
+                                for_cell(options.calls.function)),
+                    Exit::usage);
+    }
+    file.say_what_is_amiss();
+    say_unknown_sites(options, named.feed.unknown_sites());
 }
 
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
@@ -173,52 +226,6 @@ void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
     say(fmt::format(
         "{}: {} of its functions have no patch site in the image, so it contains wrong records",
         options.file, functions));
-}
-
-namespace {
-
-Tasks named_tasks(const EventSink& to, const NamedFile& file, const ReportOptions& options) {
-    return to.wants_tasks() && !is_read_once(options.file) ? file.tasks("") : Tasks();
-}
-
-}  // namespace
-
-Loaded load_with_events(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis,
-                        bool durations) {
-    SelectedCalls selected(to, options.calls);
-    EventSink& sink = options.calls.all() ? to : selected;
-    std::optional<TaskLabels> labels;
-    Loaded loaded = load(options, durations, [&](const NamedFile& file) {
-        auto stream = std::make_unique<BalancedStream>(
-            sink, [&file] { return file.symbols(); }, options.file, axis);
-        stream->know_tasks(&labels.emplace(named_tasks(to, file, options)));
-        return stream;
-    });
-    sink.sums(loaded.report);
-    sink.finish();
-    return loaded;
-}
-
-void stream_into(EventSink& to, const ReportOptions& options, std::optional<TimeAxis> axis) {
-    if (const std::string shown = shown_text(options); !shown.empty()) to.on_shown_part(shown);
-    if (to.wants_sums()) {
-        const Loaded loaded = load_with_events(to, options, axis);
-        say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));
-        return;
-    }
-    SelectedCalls selected(to, options.calls);
-    EventSink& sink = options.calls.all() ? to : selected;
-    NamedFile file(options);
-    TaskLabels labels(named_tasks(to, file, options));
-    BalancedStream stream(
-        sink, [&file] { return file.symbols(); }, options.file, axis);
-    stream.know_tasks(&labels);
-    file.read(stream);
-    if (stream.sessions() == 0) throw Error(file.no_report(no_report_sentence(file.counters())));
-    sink.finish();
-    check_found(selected, options.calls);
-    file.say_what_is_amiss();
-    say_unknown_sites(options, stream.unknown_sites());
 }
 
 }  // namespace nopscope::host

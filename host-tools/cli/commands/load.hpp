@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "host-tools/analysis/part/selected_calls.hpp"
+#include "host-tools/calls/selected_calls.hpp"
 #include "host-tools/cli/options.hpp"
 #include "host-tools/line/stream/damage.hpp"
 
@@ -21,8 +21,8 @@ class NamedFile {
 public:
     explicit NamedFile(const ReportOptions& options);
 
-    // Passes the part that the options name to `sink`. Throws Error.
-    void read(SessionSink& sink);
+    // Reads the part that the options name into the profile. Throws Error.
+    void read(Profile& profile);
     // What the recording tells of tasks. Throws Error (Exit::usage) for standard input, which can
     // be read only once; `option` is the one that needs it.
     const Tasks& tasks(const std::string& option) const;
@@ -51,19 +51,17 @@ struct Loaded {
     Report report;
 };
 
-// `durations`: the profile gets durations(), too. `also` makes a second sink for the same contents;
-// it may ask the file for symbols. `named` gets them in the end; null: none are known.
+// `durations`: the profile gets durations(), too. `named` gets the symbols in the end; null: none
+// are known.
 Loaded load(const ReportOptions& options, bool durations = false,
-            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {},
             const std::function<void(const Symbols*)>& named = {});
 
-// The same, and passes the calls that the options choose, and the sums, to `sink`. `axis`: as
-// BalancedStream's.
+// The same, and passes the calls that the options choose, and the sums, to `sink`. Then calls
+// finish() on it. `axis`: as CallFeed's.
 Loaded load_with_events(EventSink& sink, const ReportOptions& options, std::optional<TimeAxis> axis,
                         bool durations = false);
 
-// Passes the recording's balanced events to `sink`, and its sums if the sink wants them. Then calls
-// finish() on the sink. `axis`: as BalancedStream's. Prints warnings on stderr. Throws Error.
+// The same for an export: tells the sink which part it gets, and warns on stderr. Throws Error.
 void stream_into(EventSink& sink, const ReportOptions& options, std::optional<TimeAxis> axis);
 // Warns on stderr if `functions`, the number of functions without a patch site, is not 0.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);

@@ -6,15 +6,14 @@
 #include <chrono>
 #include <optional>
 
-#include "host-tools/analysis/part/part_stream.hpp"
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/calls/moves_in_order.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"
-#include "host-tools/line/stream/moves_in_order.hpp"
 #include "host-tools/line/stream/tee.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/views/text/replay.hpp"
@@ -66,14 +65,16 @@ void follow(const ReplayOptions& options, ReplayText& text) {
     if (!image) say("no names without --image ELF");
     SelectedCalls selected(text, options.report.calls);
     EventSink& sink = options.report.calls.all() ? static_cast<EventSink&>(text) : selected;
-    BalancedStream events(sink, symbols, options.from, std::nullopt);
-    PartStream part(events, options.report.part, symbols, options.from);
-    const bool is_whole = options.report.part.whole();
-    read_line(options, symbols(), is_whole ? static_cast<SessionSink&>(events) : part, [&] {
+    CallFeed feed(sink, symbols, options.from, std::nullopt);
+    Profile profile;
+    profile.tell(feed);
+    profile.tell_feed_only();
+    profile.show({options.report.part, symbols});
+    read_line(options, symbols(), profile, [&] {
         text.flush();
         standard_output().flush();
     });
-    if (!is_whole) part.check();
+    profile.part().check();
     sink.finish();
 }
 

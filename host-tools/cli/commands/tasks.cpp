@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "host-tools/analysis/report/task_table.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
+#include "host-tools/figures/report/task_table.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/head.hpp"

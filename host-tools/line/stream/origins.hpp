@@ -33,7 +33,7 @@ private:
     std::bitset<256> seen_;
 };
 
-// Tells the sink each session's first clock (PartMark::origin) before its first record.
+// Tells the sink each session's first clock (on_origin()) before its first record.
 class OriginsAhead final : public Tee {
 public:
     OriginsAhead(SessionSink& sink, FirstClocks first) : Tee(sink), first_(std::move(first)) {}
@@ -42,7 +42,7 @@ public:
         Tee::on_session(hello);
         // The file may have grown since it was read first.
         if (next_ < first_.clocks().size() && first_.clocks()[next_])
-            on_part(PartMark::origin, 0, *first_.clocks()[next_]);
+            on_origin(*first_.clocks()[next_]);
         ++next_;
     }
 

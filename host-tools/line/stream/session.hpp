@@ -87,18 +87,12 @@ struct ClockPair {
 // The host's clock, ns since 1970.
 std::uint64_t utc_now_ns();
 
-// A command shows a part of a recording (analysis/part/part_stream.hpp). `ahead` comes once, before
-// the first session, with core and clock 0. Until a core's `begin`, its records only tell which
-// calls are open when the part begins. After its `end` it has no records.
-// `origin` is the clock of a session's earliest record, which may be left out. It comes before all
-// records if the recording can be read twice (origins.hpp); else the first record is the origin.
-enum class PartMark : std::uint8_t { ahead, origin, begin, end };
-
 class SessionSink {
 public:
     virtual ~SessionSink() = default;
-    // `clock`, ticks: after the core's last record and not after its next.
-    virtual void on_part(PartMark, unsigned /*core*/, std::uint64_t /*clock*/) {}
+    // The clock of the session's earliest record, before all records, if the recording can be read
+    // twice (origins.hpp); else the first record is the origin.
+    virtual void on_origin(std::uint64_t /*clock*/) {}
     // A session with a readable hello, and with the image of the first such session.
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}

@@ -17,8 +17,8 @@ public:
     void add(SessionSink& sink) { sinks_.push_back(&sink); }
     void remove(SessionSink& sink) { std::erase(sinks_, &sink); }
 
-    void on_part(PartMark mark, unsigned core, std::uint64_t clock) override {
-        for (SessionSink* sink : sinks_) sink->on_part(mark, core, clock);
+    void on_origin(std::uint64_t clock) override {
+        for (SessionSink* sink : sinks_) sink->on_origin(clock);
     }
     void on_session(const HelloInfo& hello) override {
         for (SessionSink* sink : sinks_) sink->on_session(hello);

@@ -54,11 +54,11 @@ public:
         call(track, 'B', function, now);
         file_.write("}");
     }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
-        call(track, 'E', function, now);
-        if (how != Left::returned) {
+    void leave(const Track& track, const EndedCall& ended) override {
+        call(track, 'E', ended.function, ended.to);
+        if (ended.how != Left::returned) {
             file_.write(",\"left\":\"");
-            file_.write(left_text(how));
+            file_.write(left_text(ended.how));
             file_.write("\"");
         }
         file_.write("}");

@@ -6,8 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/calls/event_sink.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/text/table.hpp"
@@ -15,7 +15,7 @@
 namespace nopscope::host {
 namespace {
 
-class Csv : public CallSink {
+class Csv : public EventSink {
 public:
     Csv(const Output& output, TimeAxis axis) : file_(output) {
         file_.write(
@@ -84,13 +84,11 @@ public:
         file_.write(
             fmt::format("utc,,,,{},,,,{},,,,,{},,\n", pair.time, pair.error_ns, pair.utc_ns));
     }
-    void finish() override { file_.close(); }
-
-protected:
-    void ended(const Track& track, const EndedCall& call) override {
+    void leave(const Track& track, const EndedCall& call) override {
         line("call", track, call.depth, call.from, call.to, {call.duration, call.self, call.cpu},
              left_text(call.how), names_[call.function]);
     }
+    void finish() override { file_.close(); }
 
 private:
     using Number = std::optional<std::uint64_t>;

@@ -147,9 +147,11 @@ public:
         told(track, function, now);
         event(track, entry_class, now).add(function);
     }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
-        told(track, function, now);
-        event(track, return_class, now).add(function).add(static_cast<std::uint8_t>(how));
+    void leave(const Track& track, const EndedCall& call) override {
+        told(track, call.function, call.to);
+        event(track, return_class, call.to)
+            .add(call.function)
+            .add(static_cast<std::uint8_t>(call.how));
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         told(track, function, now);
@@ -322,7 +324,7 @@ void Ctf::finish() {
         file.write(fmt::format(" \"{}\" = {},", left_text(how), static_cast<unsigned>(how)));
     }
     file.write(" } := left;\ntypealias enum : u8 {");
-    for (std::uint32_t what = 0; what <= Captured::result; ++what) {
+    for (std::uint32_t what = 0; what <= CapturedPart::result; ++what) {
         file.write(fmt::format(" \"{}\" = {},", captured_name(architecture_, what), what));
     }
     file.write(" } := captured;\n");

@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "host-tools/analysis/events/event_sink.hpp"
-#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/output.hpp"
+#include "host-tools/calls/event_sink.hpp"
+#include "host-tools/figures/report/tree.hpp"
 
 struct sqlite3;
 

@@ -13,8 +13,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "host-tools/analysis/events/event_sink.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/calls/event_sink.hpp"
 
 namespace nopscope::host {
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/analysis/profile/captured.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/figures/profile/captured.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/lanes.hpp"
@@ -81,20 +81,21 @@ public:
         stack.calls.push_back(function);
         stack.instants = 0;
     }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
+    void leave(const Track& track, const EndedCall& call) override {
         Stack& stack = stacks_[track.number];
         stack.instants = 0;
-        Core& core = started(track, now);
+        Core& core = started(track, call.to);
         stack.calls.pop_back();
-        hold(core, track, level(track, stack.calls.size()), function, now, Type::end);
+        hold(core, track, level(track, call.depth), call.function, call.to, Type::end);
         if (!stack.end_values.empty()) [[unlikely]]
             core.held.annotations = stack.take_end_values();
-        if (how == Left::returned) return;
+        if (call.how == Left::returned) return;
         core.held.annotations +=
             Proto()
-                .message(event::annotations, Proto()
-                                                 .bytes(annotation::name, "left")
-                                                 .bytes(annotation::string_value, left_text(how)))
+                .message(event::annotations,
+                         Proto()
+                             .bytes(annotation::name, "left")
+                             .bytes(annotation::string_value, left_text(call.how)))
                 .text();
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
@@ -250,7 +251,7 @@ private:
 
     static constexpr KernelState states[] = {KernelState::runnable, KernelState::sleeping,
                                              KernelState::stopped, KernelState::dead};
-    void packet(const Proto& content) { file_.add({content.text()}); }
+    void packet(const Proto& content) { file_.add({}, content.text(), {}); }
     static Proto event_on(std::uint64_t track, Type type) {
         return Proto().number(event::type, type).number(event::track_uuid, track);
     }
@@ -365,25 +366,31 @@ private:
         Held& held = core.held;
         const Type type = std::exchange(held.type, Type::none);
         if (type == Type::none) return;
-        char fields[16] = {event::type << 3, static_cast<char>(type)};
-        char* end = fields + 2;
+        char on[11];
+        char* end = on;
         if (held.on != core.default_track) [[unlikely]] {
             *end++ = event::track_uuid << 3;
             end = put_varint(end, held.on);
         }
         const std::string_view naming =
             type == Type::end ? std::string_view() : core.naming(held.function);
-        const auto bytes = static_cast<std::size_t>(end - fields);
-        char room[48] = {packet::timestamp << 3};
-        char* to = put_varint(room + 1, held.now - std::exchange(core.last, held.now));
+        const auto bytes = static_cast<std::size_t>(2 + (end - on));
+        PacketFile::Begin begin;
+        char* to = begin.bytes;
+        *to++ = packet::timestamp << 3;
+        to = put_varint(to, held.now - std::exchange(core.last, held.now));
         *to++ = packet::sequence_id << 3;
         to = put_varint(to, number + 1);
         *to++ = packet::sequence_flags << 3;
         *to++ = needs_state;
         *to++ = packet::track_event << 3 | 2;
         to = put_varint(to, bytes + naming.size() + held.annotations.size());
-        to = std::copy(fields, end, to);
-        file_.add({{room, to}, naming, held.annotations});
+        *to++ = event::type << 3;
+        *to++ = static_cast<char>(type);
+        if (end != on) [[unlikely]]
+            to = std::copy(on, end, to);
+        begin.size = static_cast<std::size_t>(to - begin.bytes);
+        file_.add(begin, naming, held.annotations);
         held.annotations.clear();
     }
     void named(const Track& track, std::uint64_t on, std::uint32_t function, Nanoseconds now,

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/calls/event_sink.hpp"
 #include "host-tools/views/export/proto.hpp"
 
 namespace nopscope::host::perfetto {

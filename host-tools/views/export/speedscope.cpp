@@ -42,8 +42,8 @@ public:
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
         event('O', track, function, now);
     }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
-        event('C', track, function, now);
+    void leave(const Track& track, const EndedCall& call) override {
+        event('C', track, call.function, call.to);
     }
     // A call without a duration.
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/calls/event_sink.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/views/export/formats.hpp"
 
@@ -65,7 +65,7 @@ CREATE INDEX call_events_by_call ON call_events(call);
 COMMIT;
 )";
 
-class Sqlite : public CallSink {
+class Sqlite : public EventSink {
 public:
     Sqlite(const Output& output, TimeAxis axis) : name_(output.name()), is_ours_(true) {
         if (output.is_gzipped()) {
@@ -100,7 +100,7 @@ public:
                Optional{for_cell(place.file)}, place.line, place.address);
     }
     void on_track(const Track& track) override {
-        CallSink::on_track(track);
+        last_ended_.resize(track.number + 1);
         insert(tracks_, track.number, track.core, track.context,
                Optional{track.task != nullptr ? for_cell(track.task->label) : std::string()});
     }
@@ -129,8 +129,8 @@ public:
     void events(const Track& track, std::uint32_t, std::span<const EventCount> counts,
                 Nanoseconds) override {
         for (const EventCount& one : counts) {
-            insert(call_events_, last_ended(track), one.number, Text(event_name(one.number)),
-                   one.count);
+            insert(call_events_, last_ended_[track.number], one.number,
+                   Text(event_name(one.number)), one.count);
         }
     }
     void masked(const Track& track, std::uint32_t function, Nanoseconds from,
@@ -158,12 +158,12 @@ public:
         close();
     }
 
-protected:
-    void ended(const Track& track, const EndedCall& call) override {
+    void leave(const Track& track, const EndedCall& call) override {
         Nullable parent;
         if (call.parent != 0) parent = call.parent;
         insert(calls_, call.number, parent, track.number, call.function, call.depth, call.from,
                call.to, call.duration, call.self, call.cpu, Text(left_text(call.how)));
+        last_ended_[track.number] = call.number;
     }
 
 private:
@@ -249,6 +249,7 @@ private:
     bool is_ours_;
     sqlite3* database_ = nullptr;
     bool has_session_ = false;
+    std::vector<std::uint64_t> last_ended_;  // number of the last call that ended, by track
     std::uint64_t sample_count_ = 0;
     Insert about_{"about"};
     Insert pairs_{"clock_pairs"};

@@ -173,23 +173,18 @@ public:
     }
     void on_track(const Track& track) override {
         tracks_.push_back(track);
-        calls_.emplace_back();
+        depths_.push_back(0);
         add_core(track.core);
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
-        auto& open = calls_[track.number];
-        const auto depth = static_cast<std::uint32_t>(open.size());
-        open.push_back(now);
         Record record(entry_id, track);
         record.add(addresses_[function]);
-        record.add(depth);
+        record.add(depths_[track.number]++);
         put(track.core, now, record);
     }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
-        auto& open = calls_[track.number];
-        const Nanoseconds begin = open.back();
-        open.pop_back();
-        exit(track, function, begin, now, static_cast<std::uint32_t>(open.size()));
+    void leave(const Track& track, const EndedCall& call) override {
+        depths_[track.number] = call.depth;
+        exit(track, call.function, call.from, call.to, call.depth);
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         Record record(function_id, track);
@@ -365,7 +360,7 @@ private:
     std::map<std::uint64_t, std::string> symbols_;
     std::uint64_t without_address_ = 0;
     std::vector<Track> tracks_;
-    std::vector<std::vector<Nanoseconds>> calls_;  // by track: begins of open calls
+    std::vector<std::uint32_t> depths_;  // of open calls, by track
     std::vector<Page> cores_;
     Lanes lanes_;
     bool has_switches_ = false;  // or ready tasks

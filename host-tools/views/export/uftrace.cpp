@@ -57,8 +57,9 @@ public:
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
         record(track, type_entry, function, now, depths_[track.number]++);
     }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
-        record(track, type_exit, function, now, --depths_[track.number]);
+    void leave(const Track& track, const EndedCall& call) override {
+        --depths_[track.number];
+        record(track, type_exit, call.function, call.to, call.depth);
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         record(track, type_entry, function, now, depths_[track.number]);

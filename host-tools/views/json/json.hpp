@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "host-tools/analysis/function_queries/outliers.hpp"
-#include "host-tools/analysis/report/functions.hpp"
-#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/figures/function_queries/outliers.hpp"
+#include "host-tools/figures/report/functions.hpp"
+#include "host-tools/figures/report/json.hpp"
 
 namespace nopscope::host {
 

@@ -2,7 +2,7 @@
 // A report as JSON (docs/cli.md), and its parts that other commands show, too.
 #pragma once
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/figures/report/report.hpp"
 #include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {

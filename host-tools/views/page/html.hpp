@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/analysis/diff/diff.hpp"
-#include "host-tools/analysis/profile/profile.hpp"
-#include "host-tools/analysis/report/report.hpp"
-#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/figures/diff/diff.hpp"
+#include "host-tools/figures/profile/profile.hpp"
+#include "host-tools/figures/report/report.hpp"
+#include "host-tools/figures/timeline/timeline.hpp"
 #include "host-tools/views/page/code.hpp"
 
 namespace nopscope::host {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "host-tools/analysis/timeline/timeline.hpp"
-#include "host-tools/analysis/timeline/timeline_slots.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/figures/timeline/timeline.hpp"
+#include "host-tools/figures/timeline/timeline_slots.hpp"
 #include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {

@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "host-tools/analysis/function_queries/function_queries.hpp"
-#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/figures/function_queries/function_queries.hpp"
+#include "host-tools/figures/report/tree.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/views/text/head.hpp"

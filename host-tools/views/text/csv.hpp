@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/figures/report/report.hpp"
 #include "host-tools/views/json/json.hpp"
 
 namespace nopscope::host {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host-tools/analysis/report/kept_functions.hpp"
-#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/figures/report/kept_functions.hpp"
+#include "host-tools/figures/report/tree.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/table.hpp"

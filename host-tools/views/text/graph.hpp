@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "host-tools/analysis/profile/profile.hpp"
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/figures/profile/profile.hpp"
+#include "host-tools/figures/report/report.hpp"
 
 namespace nopscope::host {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/figures/report/report.hpp"
 
 namespace nopscope::host {
 

@@ -88,17 +88,16 @@ std::string& ReplayText::begin_line(Core& core, const Track& track, Nanoseconds 
 void ReplayText::end_entry(Core& core) {
     if (!std::exchange(core.has_entry, false)) return;
     const std::size_t depth = depth_of(core.track) - 1;
-    const Nanoseconds from = open_[core.track.number].back().from;
-    begin_line(core, core.track, from, nullptr, depth).append(name(core.function)).append(" {\n");
+    begin_line(core, core.track, open_[core.track.number].back(), nullptr, depth)
+        .append(name(core.function))
+        .append(" {\n");
 }
 
 void ReplayText::entry(const Track& track, std::uint32_t function, Nanoseconds now) {
     Core& core = core_of(track.core);
     end_entry(core);
-    core.run_to(now);
-    core.in_tracer = function == tracer_function;
     auto& calls = open_[track.number];
-    calls.push_back({now, core.tracer, core.in_tracer});
+    calls.push_back(now);
     if (!shows(calls.size() - 1)) return;
     core.has_entry = true;
     core.track = track;
@@ -106,21 +105,17 @@ void ReplayText::entry(const Track& track, std::uint32_t function, Nanoseconds n
     if (waiting_ > most_waiting) write_out(most_waiting);
 }
 
-void ReplayText::leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) {
+void ReplayText::leave(const Track& track, const EndedCall& call) {
     Core& core = core_of(track.core);
     const bool is_leaf = core.has_entry && core.track.number == track.number;
     if (!is_leaf) end_entry(core);
     core.has_entry = false;
-    core.run_to(now);
-    auto& calls = open_[track.number];
-    const Open call = calls.back();
-    calls.pop_back();
-    core.in_tracer = !calls.empty() && calls.back().is_tracer;
-    if (!shows(calls.size())) return;
-    const Nanoseconds took = now - call.from - (call.is_tracer ? 0 : core.tracer - call.tracer);
-    std::string& text = begin_line(core, track, is_leaf ? call.from : now, &took, calls.size());
-    text.append(is_leaf ? "" : "} ").append(name(function)).append(is_leaf ? "()" : "");
-    if (how != Left::returned) text.append("  [").append(left_text(how)).append("]");
+    open_[track.number].pop_back();
+    if (!shows(call.depth)) return;
+    const Nanoseconds took = call.function == tracer_function ? call.to - call.from : call.duration;
+    std::string& text = begin_line(core, track, is_leaf ? call.from : call.to, &took, call.depth);
+    text.append(is_leaf ? "" : "} ").append(name(call.function)).append(is_leaf ? "()" : "");
+    if (call.how != Left::returned) text.append("  [").append(left_text(call.how)).append("]");
     text += '\n';
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/calls/event_sink.hpp"
 
 namespace nopscope::host {
 
@@ -30,7 +30,7 @@ public:
     void on_track(const Track& track) override;
     void on_origin(Nanoseconds origin) override { origin_ = origin; }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
+    void leave(const Track& track, const EndedCall& call) override;
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override;
@@ -54,11 +54,6 @@ private:
         Nanoseconds at = 0;
         std::string text;
     };
-    struct Open {
-        Nanoseconds from = 0;
-        Nanoseconds tracer = 0;  // Core::tracer when it began
-        bool is_tracer = false;
-    };
     struct Core {
         std::deque<Line> lines;
         // The last entry, while no other event of the core has come: it may be a call without
@@ -66,14 +61,6 @@ private:
         bool has_entry = false;
         Track track;
         std::uint32_t function = 0;
-        Nanoseconds last = 0;
-        Nanoseconds tracer = 0;  // the tracer's time up to `last`
-        bool in_tracer = false;
-
-        void run_to(Nanoseconds now) {
-            if (in_tracer) tracer += now - last;
-            last = now;
-        }
     };
 
     Core& core_of(std::uint32_t number);
@@ -82,6 +69,10 @@ private:
                             std::size_t depth);
     void comment(const Track& track, Nanoseconds at, std::string_view text);
     void end_entry(Core& core);
+    const std::string& name(std::uint32_t function) const {
+        return function < first_own_function ? names_[function]
+                                             : own_names_[function - first_own_function];
+    }
     void write_head();
     void write_out(std::size_t most);
     std::size_t depth_of(const Track& track) const;
@@ -98,10 +89,10 @@ private:
     unsigned levels_;
     Nanoseconds origin_ = 0;
     std::vector<Core> cores_;
-    std::vector<std::vector<Open>> open_;  // by track
-    std::vector<std::string> names_;       // by function number
-    std::vector<std::string> own_names_;   // by number less first_own_function
-    std::vector<std::string> tasks_;       // their column, by track
+    std::vector<std::vector<Nanoseconds>> open_;  // when the calls began, by track
+    std::vector<std::string> names_;              // by function number
+    std::vector<std::string> own_names_;          // by number less first_own_function
+    std::vector<std::string> tasks_;              // their column, by track
     bool has_tasks_ = false;
     bool has_head_ = false;
     std::size_t waiting_ = 0;  // lines

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/analysis/report/functions.hpp"
+#include "host-tools/figures/report/functions.hpp"
 
 namespace nopscope::host {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/figures/report/report.hpp"
 
 namespace nopscope::host {
 

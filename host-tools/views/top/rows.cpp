@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "host-tools/analysis/function_queries/function_queries.hpp"
-#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/figures/function_queries/function_queries.hpp"
+#include "host-tools/figures/report/tree.hpp"
 
 namespace nopscope::host::top {
 namespace {

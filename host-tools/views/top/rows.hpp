@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/analysis/report/task_table.hpp"
+#include "host-tools/figures/report/task_table.hpp"
 #include "host-tools/live/rates.hpp"
 
 namespace nopscope::host::top {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "host-tools/analysis/part/part.hpp"
+#include "host-tools/calls/part.hpp"
 #include "host-tools/command/verbs.hpp"
 #include "host-tools/views/top/rows.hpp"
 

@@ -2,7 +2,7 @@
 // A sink that writes down its calls and finds those that are not balanced.
 #pragma once
 
-#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/calls/event_sink.hpp"
 #include "tests/unit/host/prelude.hpp"
 
 namespace nopscope::host::test {
@@ -34,7 +34,8 @@ public:
         tracks_[track.number].open.push_back(function);
         say("{} +{} {}", track.number, name(function), now);
     }
-    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
+    void leave(const Track& track, const EndedCall& call) override {
+        const auto [function, now, how] = std::tuple(call.function, call.to, call.how);
         at(track, now);
         auto& open = tracks_[track.number].open;
         const bool is_innermost = !open.empty() && open.back() == function;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which functions of several builds are the same.
-#include "host-tools/analysis/diff/builds.hpp"
+#include "host-tools/figures/diff/builds.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::builds_test {

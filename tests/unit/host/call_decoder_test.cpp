@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the decoder makes of one core's records: identity, nesting and time, also where records are
 // missing and while a context does not run.
-#include "host-tools/analysis/profile/call_decoder.hpp"
+#include "host-tools/calls/call_decoder.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::call_decoder_test {
@@ -29,17 +29,18 @@ struct Calls {
     bool on_cpu = false;
     bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
     bool leaves_out_complete(Ticks) { return false; }
-    void on_exit(const OpenCall& call, const ClosedCall& result) {
-        totals[call.path.function] = call.total_before + result.ticks;
+    bool is_selected(std::uint32_t) { return false; }
+    void on_exit(const OpenCall& call, Outcome outcome, bool incomplete, Ticks ticks,
+                 [[maybe_unused]] Ticks self, Ticks /*away*/) {
+        totals[call.path.function] = call.total_before + ticks;
         const std::uint32_t above = nodes[call.path.node - 2].first;
         static constexpr const char* outcomes[] = {"", " unwound", " lost", " open"};
         list.push_back(fmt::format("{}{}{} {}/{}{}",
                                    above == 0   ? ""
                                    : above == 1 ? "?>"
                                                 : fmt::format("{}>", nodes[above - 2].second),
-                                   call.path.function,
-                                   outcomes[static_cast<unsigned>(result.outcome)], result.ticks,
-                                   result.self_ticks, result.incomplete ? " incomplete" : ""));
+                                   call.path.function, outcomes[static_cast<unsigned>(outcome)],
+                                   ticks, self, incomplete ? " incomplete" : ""));
     }
     std::string text() const { return joined(list); }
 

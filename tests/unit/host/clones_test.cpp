@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that have clones in one build, but not in another.
-#include "host-tools/analysis/diff/clones.hpp"
+#include "host-tools/figures/diff/clones.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "tests/unit/host/test.hpp"
 

@@ -29,10 +29,12 @@ struct Lister final : SessionSink {
     bool on_cpu = false;
     bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
     bool leaves_out_complete(Ticks) { return false; }
-    void on_exit(const OpenCall& call, const ClosedCall& result) {
+    bool is_selected(std::uint32_t) { return false; }
+    void on_exit(const OpenCall& call, Outcome outcome, bool incomplete, Ticks ticks,
+                 [[maybe_unused]] Ticks self, Ticks /*away*/) {
         // A call that a gap touches may lack the tracer's share, and is flagged.
-        if (result.outcome != Outcome::returned || result.incomplete) return;
-        const Call made{{call.path.function, result.ticks}, call.begin};
+        if (outcome != Outcome::returned || incomplete) return;
+        const Call made{{call.path.function, ticks}, call.begin};
         EXPECT_TRUE(calls.emplace(std::pair{session, call.index}, made).second)
             << "a call closed twice";
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/analysis/diff/diff.hpp"
+#include "host-tools/figures/diff/diff.hpp"
 
 #include <gtest/gtest.h>
 

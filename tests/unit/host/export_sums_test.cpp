@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums by path in callgrind, folded and pprof files, and the sums of a format with single calls.
-#include "host-tools/analysis/profile/call_tree.hpp"
+#include "host-tools/figures/profile/call_tree.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::export_sums_test {
@@ -108,31 +108,6 @@ TEST_F(ExportSums, AProfileBesideATraceIsLeftOut) {
     made.adaptive = true;
     EXPECT_THAT(nodes(), ElementsAre("(of the target's profile) 0 0 0 0",
                                      "(of the target's profile)>f1 1 0 0 0", "f1 1 5 5 0"));
-}
-
-// Collects self times of single calls.
-struct Kept : CallSink {
-    void on_function(std::uint32_t, const FunctionPlace&) override {}
-    void finish() override {}
-    void ended(const Track&, const EndedCall& call) override { calls.push_back(call); }
-    std::vector<EndedCall> calls;
-};
-
-TEST(CallSink, ACallsOwnTimeIsWithoutAllThatIsInside) {
-    Kept sink;
-    const Track track;
-    sink.on_track(track);
-    sink.entry(track, 1, 0);
-    sink.entry(track, 2, 10);
-    sink.entry(track, 3, 15);
-    sink.leave(track, 3, 35, Left::returned);
-    sink.leave(track, 2, 36, Left::returned);
-    sink.leave(track, 1, 40, Left::returned);
-    std::vector<Nanoseconds> own;
-    for (const EndedCall& call : sink.calls) own.push_back(call.self);
-    ASSERT_THAT(own, ElementsAre(20, 6, 14));
-    EXPECT_EQ(sink.calls[0].depth, 2u);
-    EXPECT_EQ(sink.calls[0].parent, 2u);
 }
 
 }  // namespace nopscope::host::test::export_sums_test

@@ -112,9 +112,10 @@ TEST_F(OutputTest, EveryEventFormatSaysWhatItIsOfAndWhatItHasNoPlaceFor) {
         // Perfetto's packets are not compressed by themselves if the file is.
         const Output output(directory / (format.name == "perfetto" ? "x.gz" : "x"), format.kind);
         const auto sink = begin(format, output);
-        sink->entry(track, 1, 1000);
-        sink->entry(track, 2, 1100);
-        sink->leave(track, 2, 1200, Left::returned);
+        Caller caller(*sink);
+        caller.entry(track, 1, 1000);
+        caller.entry(track, 2, 1100);
+        caller.leave(track, 1200, Left::returned);
         sink->events(track, 2, counts, 1200);
         sink->masked(track, 2, 1150, 1250);
         sink->value(track, {.function = 1, .what = 0, .value = 4, .name = "x0"}, 1300);
@@ -123,7 +124,7 @@ TEST_F(OutputTest, EveryEventFormatSaysWhatItIsOfAndWhatItHasNoPlaceFor) {
         sink->time_pair({.time = 1500, .utc_ns = utc_ns, .error_ns = 77, .exchanged = true});
         sink->sample(track, path, 1600);
         sink->console("a line", 1700);
-        sink->leave(track, 1, 2000, Left::returned);
+        caller.leave(track, 2000, Left::returned);
         sink->events(track, 1, counts, 2000);
         sink->absence(0, {.from = 2000, .to = 3000, .lost = 5});
         sink->whole(track, 1, 3000, 4000, 1);
@@ -146,9 +147,10 @@ TEST_F(OutputTest, EveryEventFormatSaysWhatItIsOfAndWhatItHasNoPlaceFor) {
 TEST_F(OutputTest, PerfettoHasEach512LevelsOnATrackOfTheirOwn) {
     const Output output(directory / "x.gz", Output::Kind::file);
     const auto sink = begin(*find_export_format("perfetto"), output);
-    for (int i = 0; i < 600; ++i) sink->entry(track, 1, 1000);
+    Caller caller(*sink);
+    for (int i = 0; i < 600; ++i) caller.entry(track, 1, 1000);
     for (int i = 0; i < 1000; ++i) sink->mark(track, 7, 2000);  // they nest: levels 600 to 1599
-    for (int i = 0; i < 600; ++i) sink->leave(track, 1, 3000, Left::returned);
+    for (int i = 0; i < 600; ++i) caller.leave(track, 3000, Left::returned);
     sink->finish();
     const std::string bytes = gunzipped(output.path());
     std::vector<std::string> levels;
@@ -161,10 +163,11 @@ TEST_F(OutputTest, PerfettoHasEach512LevelsOnATrackOfTheirOwn) {
 TEST_F(OutputTest, ChromeEventsOfOneTimeHaveAnOrder) {
     const Output output(directory / "x", Output::Kind::file);
     const auto sink = begin(*find_export_format("chrome"), output);
-    sink->entry(track, 1, 123'456);
-    sink->entry(track, 2, 123'456);
-    sink->leave(track, 2, 123'456, Left::returned);
-    sink->leave(track, 1, 123'457, Left::unwound);
+    Caller caller(*sink);
+    caller.entry(track, 1, 123'456);
+    caller.entry(track, 2, 123'456);
+    caller.leave(track, 123'456, Left::returned);
+    caller.leave(track, 123'457, Left::unwound);
     sink->finish();
     const std::string text = text_of(output.path());
     for (const char* const event :

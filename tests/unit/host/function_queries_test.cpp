@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/analysis/function_queries/function_queries.hpp"
+#include "host-tools/figures/function_queries/function_queries.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::function_queries_test {

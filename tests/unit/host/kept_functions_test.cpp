@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports, graphs and stacks of some functions only; reports without short calls.
-#include "host-tools/analysis/report/kept_functions.hpp"
+#include "host-tools/figures/report/kept_functions.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::kept_functions_test {
@@ -75,11 +75,11 @@ TEST_F(KeptFunctions, TheLongestCallIsNamed) {
 using Sums = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;  // calls, self
 
 // Sums of the calls that another stream shows.
-struct Shown final : CallSink {
+struct Shown final : EventSink {
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names[number] = place.name;
     }
-    void ended(const Track&, const EndedCall& call) override {
+    void leave(const Track&, const EndedCall& call) override {
         if (call.function >= first_own_function) return;
         auto& [calls, self] = sums[names[call.function]];
         ++calls;
@@ -110,7 +110,7 @@ TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
         const Nanoseconds least = (1 + seed * 7 % 900) * tick;
         Shown shown;
         SelectedCalls selected(shown, {.function = "", .least_time = least});
-        BalancedStream events(selected, known(trace.symbols), "trace", std::nullopt);
+        Events events(selected, known(trace.symbols), "trace", std::nullopt);
         read_line(trace.target, events);
         selected.finish();
         const Report report =

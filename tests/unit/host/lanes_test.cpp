@@ -11,7 +11,7 @@ protected:
         NamesOfTasks names;
         read(names);
         TaskLabels labels(names.tasks());
-        BalancedStream stream(sink, known(symbols), "x.nsc", TimeAxis::wall);
+        Events stream(sink, known(symbols), "x.nsc", TimeAxis::wall);
         stream.know_tasks(&labels);
         read_part(target, symbols, part, stream, names.tasks());
         sink.finish();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/analysis/profile/profile.hpp"
-#include "host-tools/line/stream/moves_in_order.hpp"
+#include "host-tools/calls/moves_in_order.hpp"
+#include "host-tools/figures/profile/profile.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "tests/unit/host/target_stream.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/analysis/function_queries/outliers.hpp"
+#include "host-tools/figures/function_queries/outliers.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::outliers_test {
@@ -12,13 +12,14 @@ public:
         return 0;
     }
     std::uint64_t ret(std::uint64_t, std::uint64_t ticks, unsigned = 0, bool unwound = false) {
-        sink.leave(tracks[on], 0, now += ticks, unwound ? Left::unwound : Left::returned);
+        sink.leave(tracks[on],
+                   {.to = now += ticks, .how = unwound ? Left::unwound : Left::returned});
         return 0;
     }
     std::uint64_t argument(Extended what, std::uint32_t track, std::uint64_t ticks) {
         if (what == Extended::tracer_begin) return entry(tracer_function, ticks);
         if (what == Extended::context) return on = track;
-        sink.leave(tracks[on], tracer_function, now += ticks, Left::returned);
+        sink.leave(tracks[on], {.function = tracer_function, .to = now += ticks});
         return 0;
     }
     std::uint64_t call(std::uint32_t, std::uint64_t) { return 0; }

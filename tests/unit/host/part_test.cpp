@@ -46,7 +46,7 @@ public:
         return profile;
     }
     void events_of(const Part& part, EventSink& sink) const {
-        BalancedStream events(sink, known(symbols_), "trace", std::nullopt);
+        Events events(sink, known(symbols_), "trace", std::nullopt);
         read_part(target_, symbols_, part, events);
     }
 
@@ -80,11 +80,11 @@ TEST(Parts, TimesAddUp) {
 }
 
 // The time of all calls that each function has in a balanced stream.
-struct Spent final : CallSink {
+struct Spent final : EventSink {
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names[number] = place.name;
     }
-    void ended(const Track&, const EndedCall& call) override {
+    void leave(const Track&, const EndedCall& call) override {
         spent[names[call.function]] += call.to - call.from;
     }
     void finish() override {}
@@ -226,9 +226,8 @@ TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
     const auto error_of = [this](const Part& part) -> std::string {
         Profile profile;
         return test::error_of([&] {
-                   PartStream stream(profile, part, known(symbols), "trace");
-                   read_line(target, stream);
-                   stream.check();
+                   read_part(target, symbols, part, profile);
+                   profile.part().check();
                })
             .what();
     };

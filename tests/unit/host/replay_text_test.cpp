@@ -14,28 +14,28 @@ protected:
         sink.on_function(tracer_function, {.name = "(tracer)", .file = {}});
         for (const Track& track : tracks) sink.on_track(track);
     }
-    using Event = std::function<void(EventSink&)>;
+    using Event = std::function<void(Caller&)>;
     // Events of a track, at so many ns after 1,000 ns.
     Event enter(std::uint32_t function, Nanoseconds at, unsigned track = 0) const {
-        return [=, this](EventSink& sink) { sink.entry(tracks[track], function, 1'000 + at); };
+        return [=, this](Caller& to) { to.entry(tracks[track], function, 1'000 + at); };
     }
-    Event leave(std::uint32_t function, Nanoseconds at, Left how = Left::returned,
+    Event leave(std::uint32_t /*function*/, Nanoseconds at, Left how = Left::returned,
                 unsigned track = 0) const {
-        return [=, this](EventSink& sink) { sink.leave(tracks[track], function, 1'000 + at, how); };
+        return [=, this](Caller& to) { to.leave(tracks[track], 1'000 + at, how); };
     }
     Event point(std::uint32_t function, Nanoseconds at, unsigned track = 0) const {
-        return [=, this](EventSink& sink) { sink.point(tracks[track], function, 1'000 + at); };
+        return [=, this](Caller& to) { to.sink.point(tracks[track], function, 1'000 + at); };
     }
     Event whole(std::uint32_t function, Nanoseconds from, Nanoseconds to, unsigned depth) const {
-        return [=, this](EventSink& sink) {
-            sink.whole(tracks[0], function, 1'000 + from, 1'000 + to, depth);
+        return [=, this](Caller& caller) {
+            caller.sink.whole(tracks[0], function, 1'000 + from, 1'000 + to, depth);
         };
     }
     Event mark(std::uint32_t id, Nanoseconds at) const {
-        return [=, this](EventSink& sink) { sink.mark(tracks[0], id, 1'000 + at); };
+        return [=, this](Caller& to) { to.sink.mark(tracks[0], id, 1'000 + at); };
     }
     Event value(const CapturedValue& captured, Nanoseconds at) const {
-        return [=, this](EventSink& sink) { sink.value(tracks[0], captured, 1'000 + at); };
+        return [=, this](Caller& to) { to.sink.value(tracks[0], captured, 1'000 + at); };
     }
     // The lines without the head, the columns' blanks, and their newline.
     std::vector<std::string> told(unsigned levels, const CallSelection& selection,
@@ -50,7 +50,8 @@ protected:
         SelectedCalls selected(text, selection);
         EventSink& sink = selection.all() ? static_cast<EventSink&>(text) : selected;
         begin(sink);
-        for (const Event& event : events) event(sink);
+        Caller caller(sink);
+        for (const Event& event : events) event(caller);
         sink.finish();
         late = text.late_lines();
         lines.erase(lines.begin());
@@ -76,7 +77,7 @@ TEST_F(Replayed, TasksByName) {
     tracks[1].task = &worker;
     begin(text);
     text.entry(tracks[0], 1, 1'010);
-    text.leave(tracks[0], 1, 1'020, Left::returned);
+    text.leave(tracks[0], {.function = 1, .from = 1'010, .to = 1'020, .duration = 10});
     text.entry(tracks[1], 2, 1'030);
     text.entry(tracks[1], 3, 1'040);
     text.finish();
@@ -109,7 +110,8 @@ TEST_F(Replayed, LinesOfAllCoresAreInOrderOfTime) {
 }
 
 TEST_F(Replayed, OtherEventsAreComments) {
-    const auto others = [this](EventSink& sink) {
+    const auto others = [this](Caller& to) {
+        EventSink& sink = to.sink;
         sink.counter(tracks[0], 2, -3, 1'002);
         sink.value(tracks[0], {1, 8, 9, "result"}, 1'003);
         const std::uint32_t path[] = {1, 2};

@@ -2,8 +2,7 @@
 // A target's stream and the report of it.
 #pragma once
 
-#include "host-tools/analysis/part/part_stream.hpp"
-#include "host-tools/analysis/report/make_report.hpp"
+#include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/graph.hpp"
@@ -63,11 +62,11 @@ inline Part of_core(unsigned core) { return {.time = {}, .core = core, .task = {
 inline Part of_task(const std::string& task) {
     return {.time = {}, .core = {}, .task = task, .under = {}};
 }
-// Passes a part on, or all.
+// Reads a part, or all.
 inline void read_part(const TargetStream& target, const Symbols& symbols, const Part& part,
-                      SessionSink& sink, const Tasks& names = {}) {
-    PartStream stream(sink, part, known(symbols), "x.nsc", names);
-    read_line(target, part.whole() ? sink : stream);
+                      Profile& profile, const Tasks& names = {}) {
+    profile.show({part, known(symbols), names});
+    read_line(target, profile);
 }
 
 class StreamReport : public testing::Test {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tasks waited for, and the lines of `nopscope tasks`.
-#include "host-tools/analysis/profile/scheduling.hpp"
-#include "host-tools/analysis/profile/prices.hpp"
-#include "host-tools/analysis/report/task_table.hpp"
+#include "host-tools/figures/profile/scheduling.hpp"
+#include "host-tools/calls/prices.hpp"
+#include "host-tools/figures/report/task_table.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::scheduling_test {

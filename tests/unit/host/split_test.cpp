@@ -74,7 +74,7 @@ TEST_P(SplitReports, ATasksRowsAreThoseOfItsPart) {
 }
 
 // The calls of a balanced stream.
-struct Calls final : CallSink {
+struct Calls final : EventSink {
     // Of the times on the CPU: number, sum, least and most of the calls that returned; and the sum
     // of the function's outermost calls.
     using Times = std::array<std::uint64_t, 5>;
@@ -82,7 +82,7 @@ struct Calls final : CallSink {
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names[number] = place.name;
     }
-    void ended(const Track&, const EndedCall& call) override { calls[call.number] = call; }
+    void leave(const Track&, const EndedCall& call) override { calls[call.number] = call; }
     void finish() override {}
     bool is_inside_its_own(const EndedCall& call) const {
         std::uint64_t outer = call.parent;
@@ -113,7 +113,7 @@ struct Calls final : CallSink {
 
 TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
     Calls events;
-    BalancedStream stream(events, known(trace.symbols), "trace", TimeAxis::wall);
+    Events stream(events, known(trace.symbols), "trace", TimeAxis::wall);
     read_line(trace.target, stream);
     Profile profile;
     profile.time_on_cpu();

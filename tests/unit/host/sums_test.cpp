@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums that docs/accuracy.md defines, on random traces with random constants.
-#include "host-tools/analysis/profile/paths.hpp"
+#include "host-tools/figures/profile/paths.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::sums_test {

@@ -2,7 +2,6 @@
 // A stream that tells of tasks, and the entries of a report's JSON that come of it.
 #pragma once
 
-#include "host-tools/analysis/part/part_stream.hpp"
 #include "tests/unit/host/prelude.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 
@@ -61,9 +60,8 @@ protected:
     json reported_of(const Part& part, Tasks names = {}) {
         Profile profile_of_part;
         const Symbols symbols = symbols_of(target, {"f1", "f2"});
-        PartStream stream(profile_of_part, part, known(symbols), "x.nsc", std::move(names));
-        read(stream);
-        stream.check();
+        read_part(target, symbols, part, profile_of_part, names);
+        profile_of_part.part().check();
         return json_of(profile_of_part);
     }
     void read(SessionSink& sink) { read_line(target, sink); }

@@ -221,7 +221,7 @@ TEST_F(TasksInAPart, OfATimeRange) {
 
 TEST_F(TasksInAPart, OfATask) {
     EXPECT_EQ(told_by(reported_of(of_task("1"))),
-              "1@0: \"one\", blocked 1\n2@0: \"two\", ended 1\n"
+              "0@0: gave_way 1\n1@0: \"one\", blocked 1\n2@0: \"two\", ended 1\n"
               "object 5: \"mutex\", takes 1, gives 0, waits 0\n");
 }
 

@@ -3,10 +3,10 @@
 // names are in a namespace of its own, since several files are compiled as one (CMakeLists.txt).
 #pragma once
 
-#include "host-tools/analysis/events/call_sink.hpp"
-#include "host-tools/analysis/part/selected_calls.hpp"
-#include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/calls/event_sink.hpp"
+#include "host-tools/calls/selected_calls.hpp"
+#include "host-tools/figures/report/tree.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"
 #include "host-tools/image/names.hpp"
 #include "host-tools/image/symbols.hpp"
@@ -28,5 +28,6 @@
 #include "tests/unit/host/tasks_fixture.hpp"
 #include "tests/unit/host/test_files.hpp"
 #include "tests/unit/host/told.hpp"
+#include "tests/unit/host/told_calls.hpp"
 #include "tests/unit/host/uart.hpp"
 #include "tracer/protocol/profile_events.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timeline has all calls while there is room, then the longest, and the sums of the others.
-#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/figures/timeline/timeline.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::timeline_test {
@@ -20,7 +20,7 @@ protected:
     void call(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
               Left how = Left::returned) {
         timeline.entry(track, function, from);
-        timeline.leave(track, function, to, how);
+        timeline.leave(track, {.function = function, .to = to, .how = how});
     }
     Json json() const { return timeline.json(by_address); }
     using Told = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, duration, function
@@ -66,7 +66,7 @@ TEST_F(TimelineTest, WhichTaskEachCoreRan) {
         named.on_switch({.core = 1, .from = {}, .to = two, .at = 1150, .how = {}});
         named.on_switch({.core = 0, .from = one, .to = two, .at = 1300, .how = {}});
         named.on_switch({.core = 0, .from = two, .to = {}, .at = 1350, .how = {}});
-        named.leave(one, 1, 1400, Left::returned);
+        named.leave(one, {.function = 1, .to = 1400, .how = Left::returned});
     }  // the names do not stay
     const Json shown = named.json(by_address);
     EXPECT_EQ(Json({shown["tracks"][0]["name"], shown["calls"], shown["drawn"]}),
@@ -117,7 +117,7 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     timeline.entry(core0, 1, 5000);
     call(core0, 2, 5010, 5020);
     call(core0, tracer_function, 5030, 5050);
-    timeline.leave(core0, 1, 5100, Left::gap);
+    timeline.leave(core0, {.function = 1, .to = 5100, .how = Left::gap});
     timeline.on_function(10, {.name = "(interrupt 27)", .file = {}, .interrupt = 27});
     call(core0, 10, 5110, 5120);
     call(task, 3, 5100, 5200, Left::unwound);
@@ -153,8 +153,8 @@ TEST_F(TimelineTest, OpenCallsAreShownUpToNowAndLaterWhole) {
     EXPECT_EQ(calls(track()), (Calls{{0, 200, 1}}));
     EXPECT_EQ(track()["rows"][1]["left"], Json({{0, "open"}}));
     EXPECT_EQ(json()["calls"], 3);
-    timeline.leave(core0, 2, 400, Left::returned);
-    timeline.leave(core0, 1, 500, Left::returned);
+    timeline.leave(core0, {.function = 2, .to = 400, .how = Left::returned});
+    timeline.leave(core0, {.function = 1, .to = 500, .how = Left::returned});
     EXPECT_EQ(calls(track()), (Calls{{0, 400, 1}}));
     EXPECT_EQ(track()["rows"][0]["left"], Json::array());
     EXPECT_EQ(json()["calls"], 3);
@@ -177,7 +177,7 @@ TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
             for (unsigned n = random() % 4; n > 0; --n) self(self, depth + 1);
         }
         now += random() % 1000 == 0 ? 100'000 : random() % 100;
-        timeline.leave(core0, function, now, Left::returned);
+        timeline.leave(core0, {.function = function, .to = now, .how = Left::returned});
         all[depth].emplace_back(from - origin, now - from, function);
         durations.push_back(static_cast<std::int64_t>(now - from));
     };
@@ -246,7 +246,9 @@ TEST_F(TimelineTest, AnyInputGivesABoundedTimeline) {
         for (unsigned depth = 0; depth < 300; ++depth)
             timeline.entry(track, 1 + depth % 9, number + depth);
         for (unsigned depth = 300; depth-- > 0;)
-            timeline.leave(track, 1 + depth % 9, number + 1000 - depth, Left::returned);
+            timeline.leave(
+                track,
+                {.function = 1 + depth % 9, .to = number + 1000 - depth, .how = Left::returned});
         timeline.mark(track, 1, number + 1000);
     }
     for (unsigned n = 0; n < 100'000; ++n) {

@@ -47,7 +47,7 @@ void expect_zero_equals_part(const Trace& trace, unsigned seed) {
     read_line(trace.target, told);
     Origin sink;
     sink.quiet = true;
-    BalancedStream events(sink, known(trace.symbols), "trace", std::nullopt);
+    Events events(sink, known(trace.symbols), "trace", std::nullopt);
     read_line(trace.target, events);
     std::mt19937 random(seed);
     for (unsigned n = 0; n < 4; ++n) {

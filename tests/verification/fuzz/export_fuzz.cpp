@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/base/error.hpp"
+#include "host-tools/figures/profile/profile.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/line_profile.hpp"
@@ -37,17 +37,20 @@ void name_sites(Symbols& symbols, const HelloInfo& hello) {
               [](const Function& a, const Function& b) { return a.address < b.address; });
 }
 
-struct Named final : BalancedStream {
+struct Named final : Profile {
     Named(EventSink& sink, Symbols& symbols, TimeAxis axis = TimeAxis::wall)
-        : BalancedStream(
+        : feed_(
               sink, [&symbols] { return &symbols; }, "fuzz", axis),
-          symbols_(symbols) {}
+          symbols_(symbols) {
+        tell(feed_);
+    }
     void on_session(const HelloInfo& hello) override {
         name_sites(symbols_, hello);
-        BalancedStream::on_session(hello);
+        Profile::on_session(hello);
     }
 
 private:
+    CallFeed feed_;
     Symbols& symbols_;
 };
 

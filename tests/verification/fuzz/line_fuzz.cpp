@@ -3,8 +3,8 @@
 // Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames (frames.hpp).
 #include <span>
 
-#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/error.hpp"
+#include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/graph.hpp"

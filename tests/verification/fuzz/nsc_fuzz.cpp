@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "host-tools/analysis/report/make_report.hpp"
 #include "host-tools/base/error.hpp"
+#include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/recording/zstd.hpp"
 #include "host-tools/views/text/report.hpp"

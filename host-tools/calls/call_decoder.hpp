@@ -55,6 +55,9 @@ namespace nopscope::host {
 //       lies inside. `away`, of `total`: its context did not run
 //   MemoryBudget& budget()                                       for open and waiting calls
 //   bool on_cpu                                    on_exit() gets the times away, else 0
+//   void on_leaf(std::uint32_t parent_node, std::uint32_t site_offset, std::uint64_t index,
+//                Ticks begin, Ticks total)
+//       on_entry() and on_exit() of a call that returned, with no call inside and no gap
 //   bool is_selected(std::uint32_t site_offset)    the part shows such calls: see hide()
 // and for calls that one record describes whole:
 //   void on_complete_call(std::uint32_t site_offset, Ticks, Durations::Inside)   a call with a time
@@ -123,7 +126,8 @@ public:
         OpenCall* top = &stack_.top();
         const protocol::StampedRecord* at = records.data();
         const protocol::StampedRecord* const end = at + records.size();
-        for (; at != end; ++at, ++index) {
+        const protocol::StampedRecord* const last_leaf = records.size() > 2 ? end - 2 : at;
+        while (at != end) {
             const protocol::Record record = at->record;
             const Ticks now = at->clock - not_ours;
             if (record.high() == top->plain_end) {
@@ -139,16 +143,31 @@ public:
                     top->away += away;
             } else if (record.kind() == protocol::Kind::entry) {
                 if (top == room) break;
-                Begun begun{.path = {record.site_low(), root_}};
-                if constexpr (tells) begun = sink_->on_entry(top->path.node, record.site_low());
+                const std::uint32_t offset = record.high() & ~7u;  // site_low(), without a shift
+                if (at < last_leaf && is_leaf(at, index)) {
+                    const Ticks ticks = not_negative(at[1].clock - at->clock);
+                    if constexpr (tells) sink_->on_leaf(top->path.node, offset, index, now, ticks);
+                    top->child += ticks;
+                    if constexpr (feeds) {
+                        feed_->begin_plain(offset, index, at->clock);
+                        feed_->end_plain(index, index + 1, at[1].clock);
+                    }
+                    at += 2;
+                    index += 2;
+                    continue;
+                }
+                Begun begun{.path = {offset, root_}};
+                if constexpr (tells) begun = sink_->on_entry(top->path.node, offset);
                 open(*++top, index, now, begun);
-                if constexpr (feeds) feed_->begin_plain(record.site_low(), index, at->clock);
+                if constexpr (feeds) feed_->begin_plain(offset, index, at->clock);
             } else if (record.kind() == protocol::Kind::call) {
                 if constexpr (tells) sink_->on_call_only(top->path.node, record.site_low());
                 if constexpr (feeds) feed_->point_plain(record.site_low(), at->clock);
             } else {
                 break;
             }
+            ++at;
+            ++index;
         }
         stack_.set_top(top);
         if (at != records.data()) {
@@ -471,6 +490,13 @@ private:
             return false;
         stack_.grow();
         return true;
+    }
+    // True if this entry's return comes next: no other call lies inside. Behind the return comes no
+    // record that tells of the call, since the call will not be on the stack (just_closed()).
+    [[gnu::always_inline]] static bool is_leaf(const protocol::StampedRecord* entry,
+                                               std::uint64_t index) {
+        return entry[1].record.high() == plain_return(index) &&
+               entry[2].record.kind() != protocol::Kind::extended;
     }
     // One by one: the compiler would make a copy of a whole call.
     [[gnu::always_inline]] void open(OpenCall& call, std::uint64_t index, Ticks begin,

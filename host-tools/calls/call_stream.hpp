@@ -129,9 +129,6 @@ public:
         }
 
         // The part.
-        bool has_bound() const {
-            return phase == Phase::before || (phase == Phase::inside && stream.filter_.has_end());
-        }
         Nanoseconds since_origin(const protocol::StampedRecord& next) const;
         std::uint64_t clock_at(Nanoseconds time, const protocol::StampedRecord& next) const;
         void cross(const protocol::StampedRecord& next);

@@ -79,6 +79,7 @@ private:
     const std::uint8_t* deltas_ = nullptr;
     protocol::Reader rare_{nullptr, 0};
     std::vector<std::uint64_t> dictionary_;  // by token; see block_reader.cpp
+    std::uint64_t words_ = 0;                // of the block, from token 2 on
     OpenEntries open_;
     std::vector<protocol::StampedRecord> records_;
 };

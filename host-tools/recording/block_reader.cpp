@@ -86,8 +86,10 @@ bool BlockReader::read_dictionary(protocol::Reader& in) {
     const std::size_t tokens = wide_tokens_ ? 0x10000 : 0x100;
     const std::uint64_t count = in.varint();
     if (count > tokens - 2) return false;
-    dictionary_.assign(tokens, is_none);
+    dictionary_.resize(0x10000, is_none);
     dictionary_[1] = is_rare;
+    for (std::uint64_t i = count; i < words_; ++i) dictionary_[i + 2] = is_none;
+    words_ = count;
     for (std::uint64_t i = 0; i < count; ++i) {
         const protocol::Record record{record_word(in.varint())};
         dictionary_[i + 2] = record.word | (record.kind() == protocol::Kind::entry ? 0 : is_other);

@@ -30,7 +30,7 @@ REPORT_BENCH = os.environ["NOPSCOPE_REPORT_BENCH"]
 DEMO = elf_of("virt-max", "demo")
 HERTZ = 1_000_000_000
 # Instructions an event, on x86-64 with GCC 12 at -O1, with decoding at -O2.
-LIMITS = {"report": 127, "graph": 134, "html": 322, "export --format perfetto": 850}
+LIMITS = {"report": 110, "graph": 118, "html": 303, "export --format perfetto": 745}
 
 
 def run(*command, **options):

@@ -142,6 +142,8 @@ struct ProfileContext : StreamedContext {
     void on_call_only(std::uint32_t parent, std::uint32_t offset);
     void on_tracer_time(std::uint32_t node, std::uint32_t instructions);
     bool on_jump(std::uint32_t node);
+    void on_leaf(std::uint32_t parent, std::uint32_t offset, std::uint64_t index, Ticks begin,
+                 Ticks ticks);
     bool is_selected(std::uint32_t offset);  // by the part
     // True if the call, which has left the stack, is too short to count.
     bool leaves_out(const OpenCall& call, Ticks ticks, Outcome outcome);
@@ -412,6 +414,30 @@ inline bool ProfileContext::on_jump(std::uint32_t node) {
     taken += static_cast<std::uint64_t>((last.tail == Tail::maybe ? costs.tail : 0) -
                                         costs.hook_outside);
     return true;
+}
+
+[[gnu::always_inline]] inline void ProfileContext::on_leaf(std::uint32_t parent,
+                                                           std::uint32_t offset,
+                                                           std::uint64_t /*index*/, Ticks begin,
+                                                           Ticks ticks) {
+    const Path path = place(parent, offset);
+    CallTree::Node& node = profile_.tree_[path.node];
+    FunctionTimes& of = times[path.function];
+    ++of.calls;
+    ++node.calls;
+    node.total_ticks += ticks;
+    node.self_ticks += ticks;
+    of.total_ticks += ticks;
+    of.self_ticks += ticks;
+    of.last_end = last_end = begin + ticks;
+    last_node = path.node;
+    taken += static_cast<std::uint64_t>(node.inside + node.outside);
+    const auto corrected = static_cast<std::int64_t>(ticks * protocol::overhead_unit -
+                                                     static_cast<std::uint64_t>(node.inside));
+    if (of.time(ticks, corrected)) [[unlikely]]
+        of.max_end = core_.axis_clock(last_end);
+    if (counts_durations) [[unlikely]]
+        profile_.add_duration(path.function, ticks, corrected);
 }
 
 // The compiler inlines it into the decoder's loop, where the call's outcome is a constant.

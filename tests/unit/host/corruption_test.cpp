@@ -30,6 +30,15 @@ struct Lister final : SessionSink {
     bool leaves_out(const OpenCall&, Ticks, Outcome) { return false; }
     bool leaves_out_complete(Ticks) { return false; }
     bool is_selected(std::uint32_t) { return false; }
+    void on_leaf(std::uint32_t parent, std::uint32_t offset, std::uint64_t index, Ticks begin,
+                 Ticks ticks) {
+        const Begun begun = on_entry(parent, offset);
+        on_exit({.index = index,
+                 .begin = begin,
+                 .total_before = begun.total_before,
+                 .path = begun.path},
+                Outcome::returned, false, ticks, ticks, 0);
+    }
     void on_exit(const OpenCall& call, Outcome outcome, bool incomplete, Ticks ticks,
                  [[maybe_unused]] Ticks self, Ticks /*away*/) {
         // A call that a gap touches may lack the tracer's share, and is flagged.

@@ -15,6 +15,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/figures/profile/profile.hpp"
+#include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/line_profile.hpp"

@@ -325,6 +325,7 @@ void CallFeed::Core::begin_part(std::uint32_t context, std::uint64_t clock, Tick
     clock_ = clock;
     absent_to_[0] = absent_to_[1] = now_;
     run(track(context));
+    if (std::exchange(current_->away, false)) close_any(*current_, Left::returned);
     begin_running(now_);
 }
 
@@ -332,6 +333,9 @@ void CallFeed::Core::show(std::uint32_t context, const CallStack& calls, std::ui
                           std::optional<std::size_t> tracer_depth) {
     OneTrack& on = track(context);
     feed_.introduce(on);
+    on.session = feed_.sessions_;
+    feed_.core_of_[context] = this;
+    if (!on.open.empty()) return;  // it has come from a core that had begun its part
     on.last = std::max(on.last, now_);
     for (std::size_t at = 0; at <= calls.depth(); ++at) {
         if (at != 0 && calls[at].is_shown() && calls[at].gaps_before == gaps)

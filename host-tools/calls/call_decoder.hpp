@@ -95,10 +95,13 @@ public:
     void unplace(OffsetOf offset_of) {
         for (std::size_t at = 1; at <= stack_.depth(); ++at) {
             OpenCall& call = stack_[at];
-            if (call.is_shown()) call.path = {offset_of(call.path.function), 0};
+            if (!call.is_shown()) continue;
+            call.path = {offset_of(call.path.function), 0};
+            if (call.gaps_before == OpenCall::before_part) call.gaps_before = gaps_;
         }
     }
     bool is_quiet() const { return quiet_; }
+    bool is_muted() const { return muted_; }
     // The records that come now belong to calls that the part shows.
     bool is_shown() const { return !muted_ && (!selects_ || stack_.top_is_shown()); }
     // The same of those behind a return, which tell of the call that it closed.

@@ -23,9 +23,10 @@ void CallFeed::on_session(const HelloInfo& hello) {
     ++sessions_;
     for (const auto& core : cores_) {
         if (!core) continue;
+        latest = std::max(latest, core->now_);
+        if (core->is_over_) continue;
         core->forget_other_tasks();
         core->run(*core->tracks_.front());
-        latest = std::max(latest, core->now_);
     }
     time_.begin_session(hello.clock_hz, latest);
     base_ = hello.text_base - hello.load_bias;
@@ -325,7 +326,6 @@ void CallFeed::Core::begin_part(std::uint32_t context, std::uint64_t clock, Tick
     clock_ = clock;
     absent_to_[0] = absent_to_[1] = now_;
     run(track(context));
-    if (std::exchange(current_->away, false)) close_any(*current_, Left::returned);
     begin_running(now_);
 }
 
@@ -335,7 +335,6 @@ void CallFeed::Core::show(std::uint32_t context, const CallStack& calls, std::ui
     feed_.introduce(on);
     on.session = feed_.sessions_;
     feed_.core_of_[context] = this;
-    if (!on.open.empty()) return;  // it has come from a core that had begun its part
     on.last = std::max(on.last, now_);
     for (std::size_t at = 0; at <= calls.depth(); ++at) {
         if (at != 0 && calls[at].is_shown() && calls[at].gaps_before == gaps)
@@ -346,6 +345,9 @@ void CallFeed::Core::show(std::uint32_t context, const CallStack& calls, std::ui
     on.away = true;
     open_own(on, away_function, on.open.back().index);
 }
+
+// They have entered at the part's begin, on a core that could not know. They leave at that time.
+void CallFeed::Core::hide(std::uint32_t context) { close_all(track(context), Left::open); }
 
 void CallFeed::Core::end_part(std::uint64_t clock, Ticks tracer) {
     settle();

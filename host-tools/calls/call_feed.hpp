@@ -193,7 +193,7 @@ class CallFeed::Core {
 public:
     Core(CallFeed& feed, unsigned number) : feed_(feed), number_(number) {}
 
-    // A record has come, after a part's begin or a switch: call it first.
+    // True: attend() must get the next record first, as after a switch.
     bool attends() const { return attends_; }
     void attend(const protocol::StampedRecord& next);
     // The next record's time. `tracer`: the tracer's ticks of the context that runs, up to then.
@@ -272,6 +272,8 @@ public:
     void begin_part(std::uint32_t context, std::uint64_t clock, Ticks cut);
     void show(std::uint32_t context, const CallStack& calls, std::uint32_t gaps,
               std::optional<std::size_t> tracer_depth);
+    // The context moved here before the part begins here. Another core has shown its open calls.
+    void hide(std::uint32_t context);
     void end_part(std::uint64_t clock, Ticks tracer);
 
 private:

@@ -34,10 +34,9 @@ struct StreamedContext {
     explicit StreamedContext(std::uint32_t its_number) : number(its_number) {}
 
     std::uint32_t number;
-    bool is_wanted = true;  // the part has its calls
-    Ticks left_at = 0;      // the core's tracer_ticks when the core left this context
-    Ticks counted = 0;      // the decoder's tracer ticks that the core's tracer_ticks include
-    Ticks entered = 0;      // when it last began to run
+    Ticks left_at = 0;  // the core's tracer_ticks when the core left this context
+    Ticks counted = 0;  // the decoder's tracer ticks that the core's tracer_ticks include
+    Ticks entered = 0;  // when it last began to run
     Ticks ran_ticks = 0;
 };
 
@@ -102,8 +101,10 @@ public:
             return clock - (stream.cuts_ ? tracer_so_far() : 0);
         }
         void schedule(TaskEvent what, std::uint64_t clock, std::uint64_t data = 0) {
-            if (phase == Phase::inside) stream.on_schedule(*this, what, axis_of(clock), data);
+            if (tells()) stream.on_schedule(*this, what, axis_of(clock), data);
         }
+        // The sink gets what lies beside the calls, too.
+        bool tells() const { return phase == Phase::inside && !stream.tells_feed_only_; }
         // A context's number stands for another task now.
         void begin_anew() {
             by_number.clear();
@@ -119,8 +120,8 @@ public:
         void finish();
         Context& add(std::unique_ptr<Context> one);
         void filter(Context& one) {
-            one.is_wanted = stream.filter_.wants_task(stream.sessions_, number, one.number);
-            one.decoder.hide(!one.is_wanted, stream.filter_.selects());
+            const bool wanted = stream.filter_.wants_task(stream.sessions_, number, one.number);
+            one.decoder.hide(!wanted, stream.filter_.selects());
         }
         // The decoder tells the feed, if the core is shown.
         void to_feed(Context& one) {
@@ -335,7 +336,7 @@ void CallStream<Context>::on_missing(unsigned number, const MissingPart& part) {
     if (waits && !core) (void)this->core(number);
     if (core && core->phase == Phase::after) return;
     if (waits) return core->missing.push_back(part);
-    tell_missing(number, part);
+    if (!tells_feed_only_) tell_missing(number, part);
     if (feed_ != nullptr) feed_->core(number).missing(part);
 }
 
@@ -374,7 +375,7 @@ void CallStream<Context>::on_trace(unsigned number, const TraceBatch& batch) {
 template <typename Context>
 void CallStream<Context>::Core::on_records(std::span<const protocol::StampedRecord> records,
                                            std::uint64_t index) {
-    if (current->is_wanted && !records.empty()) stream.filter_.saw_task();
+    if (!current->decoder.is_muted() && !records.empty()) stream.filter_.saw_task();
     while (!records.empty()) {
         std::size_t most = records.size();
         if (phase != Phase::inside || stream.filter_.has_time()) [[unlikely]] {
@@ -468,7 +469,7 @@ void CallStream<Context>::Core::on_event(const protocol::Event& event) {
             feed->enter(event.argument);
         }
         enter(next, event.clock, event.clock);
-        if (next.is_wanted) stream.filter_.saw_task();
+        if (!next.decoder.is_muted()) stream.filter_.saw_task();
         return schedule(TaskEvent::run, event.clock, event.argument);
     }
     if (event.kind == protocol::Kind::ret && contexts.size() > 1 &&
@@ -483,10 +484,10 @@ void CallStream<Context>::Core::on_event(const protocol::Event& event) {
         const std::uint32_t of = std::exchange(last_context, protocol::several_contexts);
         const protocol::Left how = protocol::how_left(event.argument);
         schedule(TaskEvent::left, event.clock, static_cast<std::uint64_t>(how));
-        if (phase == Phase::inside) stream.on_left(*this, of, how);
+        if (tells()) stream.on_left(*this, of, how);
     }
     if (event.extended != protocol::Extended::marker || !current->decoder.is_shown()) return;
-    if (phase == Phase::inside) stream.on_marker(*this, event);
+    if (tells()) stream.on_marker(*this, event);
     if (feed != nullptr) feed->mark(event.argument);
 }
 
@@ -512,7 +513,7 @@ void CallStream<Context>::Core::on_data() {
             schedule(TaskEvent::waits, head.clock, data);
     }
     if (!is_shown) return;
-    if (phase == Phase::inside) stream.on_record(*this, with_data);
+    if (tells()) stream.on_record(*this, with_data);
     if (feed != nullptr) feed->data(with_data);
 }
 
@@ -569,16 +570,19 @@ void CallStream<Context>::take_over(Core& to, unsigned from, std::uint64_t clock
     Core* const core = cores_[from & 0xff].get();
     Context* const left = core != nullptr ? core->left(here.number) : nullptr;
     if (left == nullptr) return;
+    const bool was_shown = core->phase != Phase::before;
     const bool was_quiet = left->decoder.is_quiet();
     const auto site_of = [this](std::uint32_t function) { return offset_of(function); };
-    if (was_quiet && !here.decoder.is_quiet()) {
-        if (to.feed != nullptr && core->feed == nullptr)
+    if (!was_shown && to.phase == Phase::inside) {
+        if (to.feed != nullptr)
             to.feed->show(here.number, left->decoder.open_calls(), left->decoder.gaps(),
                           left->decoder.tracer_depth());
         left->begin_part(to.part_begin);
         left->decoder.suspend(to.part_begin);
-    } else if (!was_quiet && here.decoder.is_quiet()) {
-        left->decoder.unplace(site_of);
+        if (tells_feed_only_) left->decoder.be_quiet(site_of);
+    } else if (was_shown && to.phase == Phase::before) {
+        if (feed_ != nullptr) feed_->core(to.number, false).hide(here.number);
+        if (!was_quiet) left->decoder.unplace(site_of);
     }
     here.take_over(*left, clock, unseen);
     if (was_quiet) left->decoder.be_quiet(site_of);
@@ -667,7 +671,7 @@ void CallStream<Context>::Core::tell_missing(std::optional<std::uint64_t> begin,
         if (end && not_negative(*end - one.from) == 0) continue;
         if (begin && not_negative(*begin - one.from) != 0) one.from = *begin;
         if (end && not_negative(one.to - *end) != 0) one.to = *end;
-        stream.tell_missing(number, one);
+        if (tells()) stream.tell_missing(number, one);
         if (feed != nullptr) feed->missing(one);
     }
 }
@@ -679,7 +683,7 @@ void CallStream<Context>::Core::be_quiet() {
         one->decoder.be_quiet(
             [this](std::uint32_t function) { return stream.offset_of(function); });
         filter(*one);
-        if (!one->is_wanted) one->decoder.hide_open_calls();
+        if (one->decoder.is_muted()) one->decoder.hide_open_calls();
     }
 }
 

@@ -166,8 +166,7 @@ void Profile::on_stats(unsigned core, const protocol::Stats& stats) {
 
 void Profile::on_marker(const Core& core, const protocol::Event& event) {
     if (!has_room(markers_.size(), max_markers)) return;
-    const auto& decoder = core.current->decoder;
-    const OpenCall* const call = decoder.is_quiet() ? nullptr : decoder.innermost();
+    const OpenCall* const call = core.current->decoder.innermost();
     markers_.push_back({.ticks = event.clock,
                         .id = event.argument,
                         .function = call != nullptr ? call->path.function : Marker::in_nothing,
@@ -198,7 +197,7 @@ void Profile::on_record(Core& core, const WithData& record) {
 // Records were dropped at unknown times after `from`. So each call that was open since then may
 // have made the dropped calls, and have their time in its self time.
 void Profile::on_dropped(unsigned core, std::uint64_t from, std::uint64_t count) {
-    if (!cores_[core & 0xff] || cores_[core & 0xff]->phase == Phase::before) return;
+    if (!cores_[core & 0xff]) return;
     for (const auto& one : cores_[core & 0xff]->contexts) {
         const auto& decoder = one->decoder;
         if (!decoder.started() || decoder.is_quiet()) continue;
@@ -345,7 +344,7 @@ std::uint32_t ProfileContext::on_path(std::uint32_t parent, std::uint32_t offset
 
 void ProfileContext::take_events(const WithData& record) {
     const OpenCall* const call = decoder.just_closed();
-    if (call == nullptr || decoder.is_quiet()) return;  // its return is in a gap; no call counts
+    if (call == nullptr) return;  // its return is in a gap
     if (left_out.last == call->index) return;
     const std::size_t depth = decoder.depth();
     profile_.left_out_ += profile_.call_events_.add(record, call->path.node,

@@ -76,7 +76,7 @@ private:
     void write_head();
     void write_out(std::size_t most);
     std::size_t depth_of(const Track& track) const;
-    // Of a function of the recording, or of one of the sink's own numbers.
+    // `function` may be a number of event_sink.hpp's, such as tracer_function.
     std::string& name(std::uint32_t function) {
         const bool is_own = function >= first_own_function;
         std::vector<std::string>& names = is_own ? own_names_ : names_;

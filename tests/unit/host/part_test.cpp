@@ -24,6 +24,25 @@ struct Sums {
     }
 };
 
+// The time of all calls that each function has in a balanced stream. A task has one track.
+struct Spent final : EventSink {
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        names[number] = place.name;
+    }
+    void on_track(const Track& track) override {
+        const bool may_move = track.context != 0 && track.context != protocol::several_contexts;
+        if (may_move) EXPECT_TRUE(tasks.insert(track.context).second) << track.context;
+    }
+    void leave(const Track&, const EndedCall& call) override {
+        spent[names[call.function]] += call.to - call.from;
+    }
+    void finish() override {}
+
+    std::set<std::uint32_t> tasks;
+    std::map<std::uint32_t, std::string> names;
+    std::map<std::string, std::uint64_t> spent;
+};
+
 class Parts {
 public:
     Parts(const TargetStream& target, const Symbols& symbols)
@@ -48,6 +67,16 @@ public:
     void events_of(const Part& part, EventSink& sink) const {
         Events events(sink, known(symbols_), "trace", std::nullopt);
         read_part(target_, symbols_, part, events);
+    }
+
+    std::map<std::string, std::uint64_t> spent_in(const std::vector<Part>& each) const {
+        std::map<std::string, std::uint64_t> sum;
+        for (const Part& part : each) {
+            Spent of_part;
+            events_of(part, of_part);
+            for (const auto& [name, time] : of_part.spent) sum[name] += time;
+        }
+        return sum;
     }
 
 private:
@@ -79,31 +108,13 @@ TEST(Parts, TimesAddUp) {
     }
 }
 
-// The time of all calls that each function has in a balanced stream.
-struct Spent final : EventSink {
-    void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        names[number] = place.name;
-    }
-    void leave(const Track&, const EndedCall& call) override {
-        spent[names[call.function]] += call.to - call.from;
-    }
-    void finish() override {}
-
-    std::map<std::uint32_t, std::string> names;
-    std::map<std::string, std::uint64_t> spent;
-};
-
 TEST(Parts, EventsAddUp) {
     for (unsigned seed = 0; seed < 60; seed += 5) {  // a clock of 1 GHz: no time is rounded
         SCOPED_TRACE(seed);
         const RandomTrace trace(seed);
         const Parts parts(trace.target, trace.symbols);
-        Spent whole;
-        parts.events_of({}, whole);
-        Spent sum;
-        for (const Part& part : partition(seed, trace.report(true).duration_ns))
-            parts.events_of(part, sum);
-        EXPECT_EQ(sum.spent, whole.spent);
+        EXPECT_EQ(parts.spent_in(partition(seed, trace.report(true).duration_ns)),
+                  parts.spent_in({{}}));
     }
 }
 
@@ -152,6 +163,10 @@ TEST(Parts, OfTasksThatMoveAddUp) {
         parts.expect_sum(times, "times");
         parts.expect_sum(subtrees(times), "times and subtrees");
         for (const Part& part : times) expect_balanced(parts, part);
+        // A task that waits between two cores when the part begins is shown from its arrival on.
+        const auto whole = parts.spent_in({{}});
+        for (const auto& [name, time] : parts.spent_in(times))
+            EXPECT_LE(time, whole.at(name)) << name;
         for (unsigned core = 0; core < 2; ++core) {
             expect_balanced(parts, of_core(core));
             (void)parts.profile_of(of_core(core));

@@ -35,13 +35,18 @@ apt=(apt-get -qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourc
      -o Acquire::Languages=none)
 "${apt[@]}" update >&2
 cd "$work"
-if ! "${apt[@]}" source --download-only "$package" >&2; then
+# The newest version that the archive has: a mirror may lag behind its list of security updates.
+for version in $(apt-cache "${apt[@]:2}" showsrc --only-source "$package" | sed -n 's/^Version: //p' | sort -rVu); do
+    if "${apt[@]}" source --download-only "$package=$version" >&2; then break; fi
+done
+archive=$(find . -maxdepth 1 -name "${package}_*.orig.tar.*" ! -name '*.asc')
+if [ -z "$archive" ]; then
     echo "this machine's archive has no source package $package (a mirror of binaries only?)" >&2
     exit 1
 fi
 mkdir source
 # The author's archive. Debian's changes (packaging) are in another file.
-tar -xf "$package"_*.orig.tar.* -C source --strip-components=1 ${part:+--wildcards "*/$part/*"}
+tar -xf "$archive" -C source --strip-components=1 ${part:+--wildcards "*/$part/*"}
 [ -f "source/$file" ]
 rm -rf "$result"
 mv source "$result"

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of host-tools: one exception type, caught in main. Parsers of outside bytes never
-// throw it. They count the faults and continue.
+// The errors of host-tools. From a recording to its figures a function returns its error as a
+// Result, since a page has no exceptions; cli/ and live/ throw it (or_throw.hpp). Elsewhere an
+// Error is an exception, which main catches. Parsers of outside bytes have none: they count the
+// faults and continue.
 #pragma once
 
+#include <expected>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace nopscope::host {
 
@@ -28,6 +32,15 @@ public:
 private:
     Exit code_;
 };
+
+template <typename T = void>
+using Result = std::expected<T, Error>;
+inline std::unexpected<Error> failure(const std::string& sentence, Exit code = Exit::input) {
+    return std::unexpected(Error(sentence, code));
+}
+
+// The end of a sentence about a failed system call: "No such file or directory".
+inline std::string system_error(int number) { return std::generic_category().message(number); }
 
 // The reader of standard output has gone, as in `| head`: it has all that it wanted. The command
 // ends without a sentence.

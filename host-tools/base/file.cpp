@@ -14,8 +14,6 @@
 
 namespace nopscope::host {
 
-std::string system_error(int number) { return std::generic_category().message(number); }
-
 FileParts::FileParts(const std::string& path)
     // O_NONBLOCK: open() does not wait for a pipe.
     : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {

@@ -36,7 +36,4 @@ std::vector<std::uint8_t> read_whole_file(const std::string& path);
 // only once.
 bool begins_with(const std::string& path, std::string_view magic);
 
-// The end of a sentence about a failed system call: "No such file or directory".
-std::string system_error(int number);
-
 }  // namespace nopscope::host

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/memory.hpp"
 
+#ifndef __wasi__
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <new>
 #include <string_view>
+
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -22,6 +25,38 @@ constexpr std::uint64_t fixed_bytes = 40'000'000;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48;
 
 std::uint64_t limit = default_memory_bytes;
+
+}  // namespace
+
+std::optional<std::uint64_t> read_size(const std::string& text) {
+    std::string_view unit = text;
+    const auto number = take_decimal(unit);
+    if (!number) return std::nullopt;
+    static constexpr struct {
+        std::string_view name;
+        double bytes;
+    } units[] = {{"", 1},     {"B", 1},        {"kB", 1e3},     {"KB", 1e3},    {"MB", 1e6},
+                 {"GB", 1e9}, {"TB", 1e12},    {"k", 1e3},      {"K", 1e3},     {"M", 1e6},
+                 {"G", 1e9},  {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
+    for (const auto& [name, bytes] : units) {
+        if (unit != name) continue;
+        const double size = std::round(*number * bytes);
+        if (size > static_cast<double>(most_bytes)) return std::nullopt;
+        return static_cast<std::uint64_t>(size);
+    }
+    return std::nullopt;
+}
+
+std::uint64_t memory_limit() { return limit; }
+
+MemoryBudget::MemoryBudget(double share)
+    : left_(static_cast<std::uint64_t>(
+          share * static_cast<double>(limit - std::min(limit, fixed_bytes)))) {}
+
+#ifdef __wasi__  // the engine limits a module's memory
+void allow_memory(std::uint64_t /*bytes*/) {}
+#else
+namespace {
 
 // Bytes of private writable memory, which RLIMIT_DATA limits; 0: not known.
 std::uint64_t data_bytes() {
@@ -57,29 +92,6 @@ constexpr bool has_sanitizer() {
 
 }  // namespace
 
-std::optional<std::uint64_t> read_size(const std::string& text) {
-    double number = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-    if (error != std::errc() || !(number >= 0)) return std::nullopt;
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    static constexpr struct {
-        std::string_view name;
-        double bytes;
-    } units[] = {{"", 1},     {"B", 1},        {"kB", 1e3},     {"KB", 1e3},    {"MB", 1e6},
-                 {"GB", 1e9}, {"TB", 1e12},    {"k", 1e3},      {"K", 1e3},     {"M", 1e6},
-                 {"G", 1e9},  {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
-    for (const auto& [name, bytes] : units) {
-        if (unit != name) continue;
-        const double size = std::round(number * bytes);
-        if (size > static_cast<double>(most_bytes)) return std::nullopt;
-        return static_cast<std::uint64_t>(size);
-    }
-    return std::nullopt;
-}
-
-std::uint64_t memory_limit() { return limit; }
-
 void limit_memory(std::uint64_t bytes) {
     limit = bytes;
     const std::uint64_t now = data_bytes();
@@ -108,9 +120,6 @@ void allow_threads(unsigned count) {
 }
 
 void lift_memory_limit() { set_soft_limit(RLIM_INFINITY); }
-
-MemoryBudget::MemoryBudget(double share)
-    : left_(static_cast<std::uint64_t>(
-          share * static_cast<double>(limit - std::min(limit, fixed_bytes)))) {}
+#endif
 
 }  // namespace nopscope::host

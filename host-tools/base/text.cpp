@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <iterator>
 
 namespace nopscope::host {
@@ -131,6 +132,16 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), value, is_hex ? 16 : 10);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// libc++ 19 has no std::from_chars() for it.
+std::optional<double> take_decimal(std::string_view& text) {
+    const std::string digits(text.substr(0, text.find_first_not_of("0123456789.")));
+    char* end = nullptr;
+    const double value = std::strtod(digits.c_str(), &end);
+    if (end == digits.c_str()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - digits.c_str()));
     return value;
 }
 

@@ -29,6 +29,8 @@ std::string to_utf8(std::string_view bytes);
 
 // Decimal, or hexadecimal after 0x. Nothing: `text` is no such number, or exceeds 64 bits.
 std::optional<std::uint64_t> read_number(std::string_view text);
+// Takes a decimal fraction without a sign, as "1.5", off the front of `text`. Nothing: it has none.
+std::optional<double> take_decimal(std::string_view& text);
 
 std::string to_hex(std::span<const std::uint8_t> bytes);
 std::string to_hex(std::string_view bytes);

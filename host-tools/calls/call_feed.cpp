@@ -11,10 +11,14 @@
 
 namespace nopscope::host {
 
-void CallFeed::on_session(const HelloInfo& hello) {
+CallFeed::CallFeed(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin,
+                   std::optional<TimeAxis> axis)
+    : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
+
+Result<> CallFeed::on_session(const HelloInfo& hello) {
     if (const Symbols* const symbols = symbols_()) {
         if (const auto sentence = mismatch(*symbols, hello))
-            throw Error(origin_ + ": " + *sentence);
+            return failure(origin_ + ": " + *sentence);
     }
     cuts_ = axis_ ? axis_ == TimeAxis::without_tracer : cuts_tracer_out(hello);
     sink_.on_target(hello);
@@ -34,6 +38,7 @@ void CallFeed::on_session(const HelloInfo& hello) {
     site_count_ = hello.site_count;
     clock_pair_.reset();
     first_clock_ = last_clock_ = 0;
+    return {};
 }
 
 void CallFeed::on_session_end() {
@@ -51,11 +56,11 @@ void CallFeed::on_session_end() {
     }
 }
 
-CallFeed::Core& CallFeed::core(unsigned number, bool announces) {
+Result<CallFeed::Core*> CallFeed::core(unsigned number, bool announces) {
     auto& slot = cores_[number & 0xff];
     if (!slot) {
         if (++core_count_ > 1 && axis_ == TimeAxis::without_tracer) {
-            throw Error(
+            return failure(
                 "--cut-tracer: " + origin_ +
                     " has several cores, which have no common axis without the tracer's time",
                 Exit::usage);
@@ -63,7 +68,7 @@ CallFeed::Core& CallFeed::core(unsigned number, bool announces) {
         slot = std::make_unique<Core>(*this, number & 0xff);
         slot->current_ = &slot->track(0, true, announces);
     }
-    return *slot;
+    return slot.get();
 }
 
 void CallFeed::begin_axis(std::uint64_t clock) {

@@ -47,8 +47,7 @@ public:
     // nothing chooses an axis for each session. That is without_tracer for one core in lossless
     // mode, where the program stands still while the core waits for the line; otherwise wall.
     CallFeed(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin,
-             std::optional<TimeAxis> axis = TimeAxis::wall)
-        : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
+             std::optional<TimeAxis> axis = TimeAxis::wall);
 
     // Tracks have these tasks. Call it first. Null: no task is known.
     void know_tasks(TaskLabels* tasks) {
@@ -61,8 +60,8 @@ public:
 
     // The rest is for CallStream and CallDecoder.
 
-    // Throws Error if the symbols are of another image.
-    void on_session(const HelloInfo& hello);
+    // Fails if the symbols are of another image.
+    Result<> on_session(const HelloInfo& hello);
     void on_session_end();
     // The session's first record has come, or is known before it comes.
     void begin_axis(std::uint64_t clock);
@@ -121,7 +120,7 @@ public:
     class Core;
     // Throws Error if `axis` is without_tracer and this is a second core. `announces`: the sink
     // gets the core's own track at once.
-    Core& core(unsigned number, bool announces = true);
+    Result<Core*> core(unsigned number, bool announces = true);
 
 private:
     friend class Core;

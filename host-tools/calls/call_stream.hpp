@@ -63,6 +63,7 @@ public:
     void on_clock_pair(const ClockPair& pair) override {
         if (feed_ != nullptr) feed_->on_clock_pair(pair);
     }
+    const Error* failure() const override { return failure_ ? &*failure_ : nullptr; }
 
     enum class Phase : std::uint8_t { before, inside, after };  // of the part's time
 
@@ -218,6 +219,22 @@ protected:
             for (const auto& one : core->contexts) core->filter(*one);
         }
     }
+    // The feed's core; null: there is no feed.
+    CallFeed::Core* core_of_feed(unsigned number, bool announces = true) {
+        if (feed_ == nullptr) return nullptr;
+        const auto core = feed_->core(number, announces);
+        if (!core) give_up(core.error());
+        return core.value_or(nullptr);
+    }
+    // The feed failed: it gets nothing more.
+    void give_up(const Error& error) {
+        failure_ = error;
+        feed_ = nullptr;
+        for (const auto& core : cores_) {
+            if (core) core->feed = nullptr;
+        }
+        for_each_context([](Context& one) { one.decoder.feed(nullptr); });
+    }
     void take_over(Core& to, unsigned from, std::uint64_t clock, bool unseen);
     // Nothing is told to the contexts until `clock`, which may lie ahead: they begin again then.
     void begin_again(std::optional<std::uint64_t> clock);
@@ -225,6 +242,7 @@ protected:
     static constexpr std::size_t max_contexts = 65'536;  // more count as the core's last one
 
     CallFeed* feed_ = nullptr;
+    std::optional<Error> failure_;
     bool tells_feed_only_ = false;
     PartFilter filter_;
     std::array<std::unique_ptr<Core>, 256> cores_;
@@ -287,7 +305,9 @@ void CallStream<Context>::begin_session(const HelloInfo& hello) {
     clock_hz_ = hello.clock_hz;
     cuts_ = cuts_tracer_out(hello);
     filter_.on_session(hello);
-    if (feed_ != nullptr) feed_->on_session(hello);
+    if (feed_ != nullptr) {
+        if (const auto result = feed_->on_session(hello); !result) give_up(result.error());
+    }
     time_.begin_session(hello.clock_hz, latest_);
 }
 
@@ -337,7 +357,7 @@ void CallStream<Context>::on_missing(unsigned number, const MissingPart& part) {
     if (core && core->phase == Phase::after) return;
     if (waits) return core->missing.push_back(part);
     if (!tells_feed_only_) tell_missing(number, part);
-    if (feed_ != nullptr) feed_->core(number).missing(part);
+    if (CallFeed::Core* const feed = core_of_feed(number)) feed->missing(part);
 }
 
 template <typename Context>
@@ -345,7 +365,7 @@ typename CallStream<Context>::Core& CallStream<Context>::core(unsigned number) {
     auto& slot = cores_[number & 0xff];
     if (slot) return *slot;
     slot = std::make_unique<Core>(*this, number & 0xff);
-    if (feed_ != nullptr && !filter_.has_time()) slot->feed = &feed_->core(number);
+    if (!filter_.has_time()) slot->feed = core_of_feed(number);
     if (filter_.has_time() || zero_clock_) slot->be_quiet();
     slot->to_feed(*slot->current);
     return *slot;
@@ -581,7 +601,7 @@ void CallStream<Context>::take_over(Core& to, unsigned from, std::uint64_t clock
         left->decoder.suspend(to.part_begin);
         if (tells_feed_only_) left->decoder.be_quiet(site_of);
     } else if (was_shown && to.phase == Phase::before) {
-        if (feed_ != nullptr) feed_->core(to.number, false).hide(here.number);
+        if (CallFeed::Core* const feed = core_of_feed(to.number, false)) feed->hide(here.number);
         if (!was_quiet) left->decoder.unplace(site_of);
     }
     here.take_over(*left, clock, unseen);
@@ -714,7 +734,8 @@ void CallStream<Context>::Core::begin_part(std::uint64_t clock) {
 
 template <typename Context>
 void CallStream<Context>::Core::show_open_calls() {
-    feed = &stream.feed_->core(number, false);
+    feed = stream.core_of_feed(number, false);
+    if (feed == nullptr) return;
     feed->begin_part(current->number, last_clock, earlier_tracer);
     for (const auto& one : contexts) {
         const CallStack& calls = one->decoder.open_calls();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "host-tools/base/error.hpp"
+
 namespace nopscope::host {
 
 // One end of a range of times: a time since the recording's first record, a time before its end, or
@@ -28,10 +30,10 @@ struct TimeRange {
     bool needs_bounds() const;
 };
 
-// "10ms..20ms", "..1.5s", "-5ms..", "@1..@2". Throws Error (Exit::usage) with what is wrong.
-TimeRange read_time_range(const std::string& text);
-// "10ms": the range of the 100 us on each side. "10ms,2ms": of 2 ms on each side. Throws Error.
-TimeRange read_time_around(const std::string& text);
+// "10ms..20ms", "..1.5s", "-5ms..", "@1..@2". Fails (Exit::usage) with what is wrong.
+Result<TimeRange> read_time_range(const std::string& text);
+// "10ms": the range of the 100 us on each side. "10ms,2ms": of 2 ms on each side. Fails likewise.
+Result<TimeRange> read_time_around(const std::string& text);
 // Nanoseconds of "1.5ms". Units: ns, us, ms, s. Nothing: it is no time.
 std::optional<std::uint64_t> read_time(std::string_view text);
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/calls/function_table.hpp"
@@ -14,10 +13,14 @@
 
 namespace nopscope::host {
 
-PartFilter::PartFilter(Part part, std::function<const Symbols*()> symbols, Tasks tasks)
-    : part_(std::move(part)), symbols_(std::move(symbols)), tasks_(std::move(tasks)) {
-    if (part_.time.from && part_.time.to && part_.time.from->ns >= part_.time.to->ns)
-        throw Error("--time: its end is not after its begin", Exit::usage);
+Result<PartFilter> PartFilter::of(Part part, std::function<const Symbols*()> symbols, Tasks tasks) {
+    if (part.time.from && part.time.to && part.time.from->ns >= part.time.to->ns)
+        return failure("--time: its end is not after its begin", Exit::usage);
+    PartFilter filter;
+    filter.part_ = std::move(part);
+    filter.symbols_ = std::move(symbols);
+    filter.tasks_ = std::move(tasks);
+    return filter;
 }
 
 bool PartFilter::wants_site(std::uint32_t offset) {
@@ -35,31 +38,32 @@ bool PartFilter::wants_site(std::uint32_t offset) {
     return at->second;
 }
 
-void PartFilter::check() const {
+Result<> PartFilter::check() const {
     if (part_.core && !cores_[*part_.core & 0xff]) {
         std::string list;
         for (std::size_t core = 0; core < cores_.size(); ++core) {
             if (cores_[core]) list += fmt::format("{}{}", list.empty() ? "" : ", ", core);
         }
-        throw Error(fmt::format("--core {}: the recording has no records of it, only of {}",
-                                *part_.core, list.empty() ? "none" : list),
-                    Exit::usage);
+        return failure(fmt::format("--core {}: the recording has no records of it, only of {}",
+                                   *part_.core, list.empty() ? "none" : list),
+                       Exit::usage);
     }
     if (selects() && !found_function_) {
-        throw Error(fmt::format("--under: no function that was called is named {}{}",
-                                for_cell(part_.under), did_you_mean(part_.under, names_)),
-                    Exit::usage);
+        return failure(fmt::format("--under: no function that was called is named {}{}",
+                                   for_cell(part_.under), did_you_mean(part_.under, names_)),
+                       Exit::usage);
     }
     if (has_tasks() && !found_task_) {
-        throw Error(fmt::format("--task: no task that ran is named {}{}", for_cell(part_.task),
-                                did_you_mean(part_.task, tasks_.names())),
-                    Exit::usage);
+        return failure(fmt::format("--task: no task that ran is named {}{}", for_cell(part_.task),
+                                   did_you_mean(part_.task, tasks_.names())),
+                       Exit::usage);
     }
     if (from() > reached_) {
-        throw Error(fmt::format("--time: the recording ended at {}, before the range begins",
-                                exact_ns(reached_)),
-                    Exit::usage);
+        return failure(fmt::format("--time: the recording ended at {}, before the range begins",
+                                   exact_ns(reached_)),
+                       Exit::usage);
     }
+    return {};
 }
 
 void RecordingBounds::mark(const Track&, std::uint32_t id, Nanoseconds now) {
@@ -67,30 +71,36 @@ void RecordingBounds::mark(const Track&, std::uint32_t id, Nanoseconds now) {
     if (marks_.size() < max_marks) marks_.push_back({id, now - std::min(now, origin_)});
 }
 
-TimeRange RecordingBounds::resolved(const TimeRange& range) const {
+Result<TimeRange> RecordingBounds::resolved(const TimeRange& range) const {
     std::vector<Mark> marks = marks_;
     std::stable_sort(marks.begin(), marks.end(),
                      [](const Mark& a, const Mark& b) { return a.at < b.at; });
-    const auto at = [&](const TimePoint& point, Nanoseconds not_before) -> TimePoint {
+    const auto at = [&](const TimePoint& point, Nanoseconds not_before) -> Result<TimePoint> {
         const Nanoseconds length = end_ - origin_;
         switch (point.from) {
         case TimePoint::From::begin: return point;
-        case TimePoint::From::end: return {.ns = length - std::min(length, point.ns)};
+        case TimePoint::From::end: return TimePoint{.ns = length - std::min(length, point.ns)};
         case TimePoint::From::marker: break;
         }
         const auto found = std::find_if(marks.begin(), marks.end(), [&](const Mark& mark) {
             return mark.id == point.marker && mark.at >= not_before;
         });
-        if (found != marks.end()) return {.ns = found->at};
-        throw Error(fmt::format("--time: the recording has no marker {}{}", point.marker,
-                                not_before != 0 ? " after the range's begin" : ""),
-                    Exit::usage);
+        if (found != marks.end()) return TimePoint{.ns = found->at};
+        return failure(fmt::format("--time: the recording has no marker {}{}", point.marker,
+                                   not_before != 0 ? " after the range's begin" : ""),
+                       Exit::usage);
     };
     TimeRange result;
-    if (range.from) result.from = at(*range.from, 0);
+    if (range.from) {
+        const auto from = at(*range.from, 0);
+        if (!from) return std::unexpected(from.error());
+        result.from = *from;
+    }
     if (range.to) {
         const bool both_are_markers = range.from && range.from->from == TimePoint::From::marker;
-        result.to = at(*range.to, both_are_markers ? result.from->ns + 1 : 0);
+        const auto to = at(*range.to, both_are_markers ? result.from->ns + 1 : 0);
+        if (!to) return std::unexpected(to.error());
+        result.to = *to;
     }
     return result;
 }

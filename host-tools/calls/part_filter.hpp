@@ -22,14 +22,15 @@ public:
     PartFilter() = default;  // of the whole recording
     // `part.time` has both ends as times since the first record (RecordingBounds::resolved()).
     // `symbols`: returns null if no names are known. `tasks`: what is known of them before the
-    // first record. A name that comes later holds for the records behind it. Throws Error
-    // (Exit::usage) if the time ends before it begins.
-    PartFilter(Part part, std::function<const Symbols*()> symbols, Tasks tasks = {});
+    // first record. A name that comes later holds for the records behind it. Fails (Exit::usage)
+    // if the time ends before it begins.
+    static Result<PartFilter> of(Part part, std::function<const Symbols*()> symbols,
+                                 Tasks tasks = {});
 
-    // Throws Error (Exit::usage) if nothing of the recording can be in the part: no function has
+    // Fails (Exit::usage) if nothing of the recording can be in the part: no function has
     // the name, no task, no core has the number, or it ended before. Call it after the last
     // session.
-    void check() const;
+    Result<> check() const;
 
     bool has_time() const { return !part_.time.whole(); }
     bool has_tasks() const { return !part_.task.empty(); }
@@ -93,9 +94,9 @@ private:
 // The ends of a range that TimeRange::needs_bounds(): first read the recording into this.
 class RecordingBounds final : public EventSink {
 public:
-    // The range with both ends as times since the first record. Throws Error (Exit::usage) if a
+    // The range with both ends as times since the first record. Fails (Exit::usage) if a
     // marker is not in the recording.
-    TimeRange resolved(const TimeRange& range) const;
+    Result<TimeRange> resolved(const TimeRange& range) const;
 
     void on_origin(Nanoseconds origin) override { origin_ = end_ = origin; }
     void on_function(std::uint32_t, const FunctionPlace&) override {}

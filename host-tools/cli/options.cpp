@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
@@ -40,9 +41,9 @@ void add_part(CLI::App* command, ReportOptions& options) {
     };
     CLI::Option* const time =
         add("--time", "RANGE", "Only this time: 10ms..20ms, ..1.5s, -5ms.. or @1..@2 (markers)",
-            [&part](const std::string& text) { part.time = read_time_range(text); });
+            [&part](const std::string& text) { part.time = or_throw(read_time_range(text)); });
     add("--around", "TIME", "Only the time around this one; 10.5ms,1ms: a millisecond on each side",
-        [&part](const std::string& text) { part.time = read_time_around(text); })
+        [&part](const std::string& text) { part.time = or_throw(read_time_around(text)); })
         ->excludes(time);
     command->add_option("--core", part.core, "Only this core")
         ->transform(whole_number(0, 255))

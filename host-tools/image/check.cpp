@@ -12,8 +12,8 @@
 #include "host-tools/image/conventions.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/image/names.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/image/source_lines.hpp"
-#include "host-tools/image/symbols.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::host {

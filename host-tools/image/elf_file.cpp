@@ -214,63 +214,12 @@ void ElfFile::read_symbols() {
                      [](const auto& a, const auto& b) { return a.address < b.address; });
 }
 
-const ElfSection* ElfFile::section(std::string_view name) const {
-    for (const ElfSection& section : sections_) {
-        if (section.name == name) return &section;
-    }
-    return nullptr;
-}
-
-std::optional<std::uint64_t> ElfFile::symbol_address(std::string_view name) const {
-    for (const ElfSymbol& symbol : symbols_) {
-        if (symbol.name == name && symbol.section != 0) return symbol.address;
-    }
-    return std::nullopt;
-}
-
 bool ElfFile::is_debug_file() const {
     const auto is_code = [](const ElfSection& one) { return one.is_code() && one.size != 0; };
     return std::ranges::any_of(sections_, is_code) &&
            std::ranges::all_of(sections_, [&](const ElfSection& one) {
                return !is_code(one) || one.type == sht_nobits;
            });
-}
-
-const ElfSection* ElfFile::section_at(std::uint64_t address) const {
-    auto after = std::ranges::upper_bound(by_address_, address, {},
-                                          [this](std::size_t i) { return sections_[i].address; });
-    // One that has contents counts before NOBITS (.tbss lies over what follows it). Sections of a
-    // program hardly overlap, and so a few are looked at.
-    const ElfSection* found = nullptr;
-    for (int looks = 0; after != by_address_.begin() && looks < 8; ++looks) {
-        const ElfSection& section = sections_[*--after];
-        if (address - section.address >= section.size) continue;
-        if (!section.bytes.empty()) return &section;
-        if (found == nullptr) found = &section;
-    }
-    return found;
-}
-
-Bytes ElfFile::bytes_at(std::uint64_t address, std::uint64_t count) const {
-    const ElfSection* const section = section_at(address);
-    return section == nullptr ? Bytes() : part(section->bytes, address - section->address, count);
-}
-
-std::optional<std::uint32_t> ElfFile::word_at(std::uint64_t address) const {
-    const Bytes found = bytes_at(address, 4);
-    if (found.empty()) return std::nullopt;
-    return at<std::uint32_t>(found, 0);
-}
-std::optional<std::uint32_t> ElfFile::code_at(std::uint64_t address) const {
-    Bytes found = bytes_at(address, 4);
-    if (found.empty()) found = bytes_at(address, arch_->least_bytes);
-    if (found.empty()) return std::nullopt;
-    return CodeScan::first_word(found);
-}
-std::optional<std::uint64_t> ElfFile::quad_at(std::uint64_t address) const {
-    const Bytes found = bytes_at(address, 8);
-    if (found.empty()) return std::nullopt;
-    return at<std::uint64_t>(found, 0);
 }
 
 Bytes ElfFile::build_id() const {

@@ -8,6 +8,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/image/function_names.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "tracer/protocol/names.hpp"
 

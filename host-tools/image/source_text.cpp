@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 
 namespace nopscope::host {

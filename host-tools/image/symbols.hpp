@@ -12,20 +12,6 @@
 
 namespace nopscope::host {
 
-// Limits the bytes of an image's names. A small table can refer to one long name many times.
-class NameBudget {
-public:
-    static constexpr std::size_t most_bytes = std::size_t{1} << 27;
-
-    explicit NameBudget(const ElfFile& elf) : elf_(elf) {}
-    // Throws Error if the limit is exceeded.
-    void take(std::size_t bytes);
-
-private:
-    const ElfFile& elf_;
-    std::size_t bytes_ = 0;
-};
-
 struct Function {
     std::uint64_t address = 0;  // link time
     std::uint64_t size = 0;
@@ -66,33 +52,12 @@ struct Symbols {
     const Function* around(std::uint64_t address) const;
 };
 
-// The functions in the image's site table, ascending, without empty and repeated entries, as the
-// tracer sorts it at boot. The linker's symbols or the section's name locate the table. Throws
-// Error if there are more than most_sites.
-std::vector<std::uint64_t> site_addresses(const ElfFile& elf);
-inline constexpr std::size_t most_sites = std::size_t{1} << 20;
-
-std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
-
-// Throws Error if the names exceed a NameBudget, or if `elf` is a debug file, which has no site
-// table. A caller that needs names only may take one.
-enum class DebugFile : std::uint8_t { refused, gives_names };
-Symbols read_symbols(const ElfFile& elf, DebugFile debug_file = DebugFile::refused);
-
-// Why a debug file is not enough.
-std::string no_code_sentence(const ElfFile& elf);
-
 // The symbol for `address`, or null. A function precedes a label, a name in the source that of a
 // compiler's clone, and a symbol with a size one without; then a global symbol precedes a local
 // one, and that a weak one, which the linker takes for want of another; then the first one counts.
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
 // All symbols for `address` of its kind (function or label), the first of them included.
 std::vector<const ElfSymbol*> symbols_at(const ElfFile& elf, std::uint64_t address);
-// Their names, demangled and not, sorted. Throws Error as `budget` does.
-std::vector<std::string> names_at(const ElfFile& elf, std::uint64_t address, NameBudget& budget);
-
-// `name` itself if it is not a C++ function's, or if the result would exceed 4096 bytes.
-std::string demangled(std::string_view name);
 
 // The effect of a missing build-id, and its remedy: the second half of a sentence.
 inline constexpr char without_build_id[] =

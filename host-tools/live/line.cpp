@@ -8,6 +8,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/line/stream/same_image.hpp"
 
 namespace nopscope::host {
@@ -122,6 +123,7 @@ void read_to_the_end(const std::function<bool()>& turn, const std::function<void
 }
 
 void TargetSink::on_session(const HelloInfo& hello) {
+    if (figures_ != nullptr && figures_->failure() != nullptr) throw *figures_->failure();
     if (symbols_ != nullptr) {
         if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
     }

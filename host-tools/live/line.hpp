@@ -89,10 +89,12 @@ private:
 void read_to_the_end(const std::function<bool()>& turn, const std::function<void()>& between);
 
 // The sink's part that knows the target. Refuses a target that runs another image than that of
-// `symbols` (throws Error), and passes hellos and replies to `steering`.
+// `symbols`, or that `figures`, which got the session before, cannot take (throws Error). Passes
+// hellos and replies to `steering`.
 class TargetSink : public SessionSink {
 public:
-    explicit TargetSink(const Symbols* symbols) : symbols_(symbols) {}
+    explicit TargetSink(const Symbols* symbols, const SessionSink* figures = nullptr)
+        : symbols_(symbols), figures_(figures) {}
 
     void on_session(const HelloInfo& hello) override;
     void on_reply(const protocol::Reply& reply) override;
@@ -102,6 +104,7 @@ public:
 
 private:
     const Symbols* symbols_;
+    const SessionSink* figures_;
 };
 
 // Keeps the end of the console's text, which a live view shows besides the profile.

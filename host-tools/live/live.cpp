@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
@@ -69,7 +70,7 @@ Live::Live(LiveOptions options)
       symbols_(symbols_of(options_.line)),
       feed_(
           timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
-      watch_(symbols()),
+      watch_(symbols(), &figures_),
       tee_(figures_, watch_) {
     options_.line.steering.check_names(symbols());
     const bool one_way = goes_one_way(options_.line);
@@ -89,7 +90,7 @@ Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
       takes_commands_(true),
       feed_(
           timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
-      watch_(nullptr),
+      watch_(nullptr, &figures_),
       tee_(figures_, watch_) {
     start(std::move(open), comes_back);
 }
@@ -168,7 +169,8 @@ void Live::show_locked(const Part& part) {
     begin_.number = ++begins_;
     if (part.whole()) return;
     part_ = std::make_unique<Profile>(profile_);
-    part_->show({part, [this] { return symbols(); }, profile_.tasks()});
+    part_->show(or_throw(PartFilter::of(
+        part, [this] { return symbols(); }, profile_.tasks())));
     part_->zero();
     figures_.add(*part_);
     part_begin_ = begin_now("");
@@ -460,7 +462,7 @@ LiveView Live::view(bool raw) {
         .file = {}, .line = view.status.line, .stream = view.status.stream};
     const auto report_of = [&](Profile& profile) {
         profile.on_session_end();
-        if (profile.hello()) view.report = make_report(profile, counters, symbols(), raw);
+        if (profile.hello()) view.report = or_throw(make_report(profile, counters, symbols(), raw));
     };
     report_of(*view.profile);
     view.target_ticks = view.profile->duration_ticks();

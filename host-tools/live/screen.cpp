@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/text.hpp"

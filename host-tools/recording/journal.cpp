@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host-tools/base/or_throw.hpp"
+
 namespace nopscope::host::nsc {
 namespace {
 
@@ -85,7 +87,7 @@ void Journal::write_block_of(Core& core) {
     if (core.records.empty()) return;
     body_.clear();
     write_block(core.header, core.records, body_);
-    file_.chunk(Type::trace, compress_(body_.bytes()));
+    file_.chunk(Type::trace, or_throw(compress_(body_.bytes())));
     core.records.clear();
     core.header.gaps.clear();
 }
@@ -105,7 +107,7 @@ void Journal::item(Item what, unsigned core, std::span<const std::uint8_t> bytes
 
 void Journal::write_items() {
     if (items_.bytes().empty()) return;
-    file_.chunk(Type::items, compress_(items_.bytes()));
+    file_.chunk(Type::items, or_throw(compress_(items_.bytes())));
     items_.clear();
 }
 

@@ -11,8 +11,6 @@
 #include <memory>
 #include <utility>
 
-#include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
 #include "host-tools/base/memory.hpp"
 #include "host-tools/recording/payload.hpp"
 #include "host-tools/recording/repair.hpp"
@@ -85,14 +83,16 @@ bool Reader::fill(const Input& input, std::size_t count) {
     return true;
 }
 
-void Reader::read(const Input& input, SessionSink& sink) {
-    if (read_head(input)) return read_chunks(input, sink);
+Result<> Reader::read(const Input& input, SessionSink& sink) {
+    const Result<bool> is_recording = read_head(input);
+    if (!is_recording) return std::unexpected(is_recording.error());
+    if (*is_recording) return read_chunks(input, sink);
     counters_.file.is_raw = true;
-    read_line(input, sink);
+    return read_line(input, sink);
 }
 
 // False: the file is not a recording. Consumes the file's header if it has the magic.
-bool Reader::read_head(const Input& input) {
+Result<bool> Reader::read_head(const Input& input) {
     if (!fill(input, file_header_bytes)) return false;
     constexpr std::size_t crc_at = 12;
     const auto crc = protocol::Reader(buffer_.data() + crc_at, 4).fixed<std::uint32_t>();
@@ -101,7 +101,7 @@ bool Reader::read_head(const Input& input) {
     if (!has_magic && !has_chunk(input)) return false;
     const auto found = protocol::Reader(buffer_.data() + sizeof magic, 2).fixed<std::uint16_t>();
     if (has_magic && intact && found != version) {
-        throw Error(
+        return failure(
             fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
     }
     if (!has_magic || !intact) ++counters_.file.damaged_chunks;
@@ -137,20 +137,23 @@ bool Reader::repair_header(const Input& input) {
     return true;
 }
 
-void Reader::read_line(const Input& input, SessionSink& sink) {
+Result<> Reader::read_line(const Input& input, SessionSink& sink) {
     SessionReader line(sink);
     do {
         const Bytes here = Bytes(buffer_).subspan(at_);
         line.feed(here);
         at_ += here.size();
+        if (const Error* const error = sink.failure()) return std::unexpected(*error);
     } while (fill(input, 1));
     line.finish();
     counters_.line = line.line();
     counters_.stream = line.counters();
+    return {};
 }
 
-void Reader::read_chunks(const Input& input, SessionSink& sink) {
+Result<> Reader::read_chunks(const Input& input, SessionSink& sink) {
     Replay replay(sink, only_first_);
+    if (!replay.has_memory()) return failure("no memory to read the recording");
     FileCounters& file = counters_.file;
     bool is_begin = true;  // a chunk must begin here, because the one before ended here
     while (fill(input, chunk_header_bytes)) {
@@ -178,6 +181,7 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
                        repair_byte(bytes, header.payload_crc));
         const bool read = known && payload(header.type, bytes, replay);
         if (!intact || !read) ++file.damaged_chunks;
+        if (const Error* const error = sink.failure()) return std::unexpected(*error);
         at_ += bytes.size();
         is_begin = true;
     }
@@ -185,6 +189,7 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
     replay.finish();
     counters_.line = replay.line();
     counters_.stream = replay.stream();
+    return {};
 }
 
 // False: malformed.
@@ -291,31 +296,31 @@ bool Reader::read_end(protocol::Reader in) {
     return in.ok();
 }
 
-void Reader::read_file(const std::string& path, SessionSink& sink, const ReadSoFar& read_so_far) {
+Result<> Reader::read_file(const std::string& path, SessionSink& sink,
+                           const ReadSoFar& read_so_far) {
     const auto close = [](std::FILE* file) { std::fclose(file); };
     const bool standard_input = path == "-";
     const std::unique_ptr<std::FILE, decltype(close)> file(
         standard_input ? nullptr : std::fopen(path.c_str(), "rb"), close);
-    if (!standard_input && !file) {
-        throw Error("cannot open " + path + ": " + system_error(errno));
-    }
+    if (!standard_input && !file)
+        return failure("cannot open " + path + ": " + system_error(errno));
     std::FILE* from = standard_input ? stdin : file.get();
     struct stat about {};
     const std::uint64_t total = fstat(fileno(from), &about) == 0 && S_ISREG(about.st_mode)
                                     ? static_cast<std::uint64_t>(about.st_size)
                                     : 0;
     std::uint64_t bytes = 0;
-    read(
+    int error = 0;
+    const Result<> result = read(
         [&](std::span<std::uint8_t> to) {
             const std::size_t got = std::fread(to.data(), 1, to.size(), from);
-            if (got == 0 && std::ferror(from) != 0) {
-                throw Error("cannot read " + path + ": " + system_error(errno));
-            }
+            if (got == 0 && std::ferror(from) != 0) error = errno;
             bytes += got;
             if (read_so_far) read_so_far(bytes, total);
             return got;
         },
         sink);
+    return error != 0 ? failure("cannot read " + path + ": " + system_error(error)) : result;
 }
 
 }  // namespace nopscope::host::nsc

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/line/stream/session.hpp"
 #include "host-tools/recording/format.hpp"
@@ -49,13 +50,15 @@ public:
     void leave_out_records() { has_records_ = false; }
     // Passes only sessions and each core's first records on; of a raw capture, all the same.
     void only_first_records() { only_first_ = true; }
-    // Calls `sink` as the SessionReader called the recorder's sink. Throws Error only for an
-    // unknown version of the file format.
-    void read(const Input& input, SessionSink& sink);
-    // Reads the file at `path`, or standard input for "-". Throws Error if it cannot be read. Calls
-    // `read_so_far` after each piece with the bytes so far and the file's size (0: it has none).
+    // Calls `sink` as the SessionReader called the recorder's sink. Fails for an unknown version of
+    // the file format, without memory, and if the sink does.
+    Result<> read(const Input& input, SessionSink& sink);
+    // Reads the file at `path`, or standard input for "-". Fails as read(), and if it cannot be
+    // read. Calls `read_so_far` after each piece with the bytes so far and the file's size (0: it
+    // has none).
     using ReadSoFar = std::function<void(std::uint64_t bytes, std::uint64_t total)>;
-    void read_file(const std::string& path, SessionSink& sink, const ReadSoFar& read_so_far = {});
+    Result<> read_file(const std::string& path, SessionSink& sink,
+                       const ReadSoFar& read_so_far = {});
 
     const Counters& counters() const { return counters_; }
     const std::optional<About>& about() const { return about_; }
@@ -64,10 +67,10 @@ public:
 
 private:
     bool fill(const Input& input, std::size_t count);
-    bool read_head(const Input& input);
+    Result<bool> read_head(const Input& input);
     bool has_chunk(const Input& input);
-    void read_line(const Input& input, SessionSink& sink);
-    void read_chunks(const Input& input, SessionSink& sink);
+    Result<> read_line(const Input& input, SessionSink& sink);
+    Result<> read_chunks(const Input& input, SessionSink& sink);
     bool repair_header(const Input& input);
     bool payload(Type type, std::span<const std::uint8_t> bytes, Replay& replay);
     bool read_about(protocol::Reader in);

@@ -17,6 +17,7 @@ public:
     explicit Replay(SessionSink& sink, bool only_first = false)
         : sink_(sink), only_first_(only_first) {}
 
+    bool has_memory() const { return decompress_.has_memory(); }
     // False: the sink gets nothing of such a chunk, so its payload need not be looked at.
     bool needs(Type type) const {
         return !only_first_ || type == Type::session ||

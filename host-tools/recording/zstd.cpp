@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/recording/format.hpp"
 
 namespace nopscope::host::nsc {
@@ -13,23 +12,20 @@ namespace nopscope::host::nsc {
 void Compressor::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-Compressor::Compressor() : context_(ZSTD_createCCtx()) {
-    if (!context_) throw Error("no memory to compress the recording");
-}
+Compressor::Compressor() : context_(ZSTD_createCCtx()) {}
 
-std::span<const std::uint8_t> Compressor::operator()(std::span<const std::uint8_t> body) {
+Result<std::span<const std::uint8_t>> Compressor::operator()(std::span<const std::uint8_t> body) {
+    if (!context_) return failure("no memory to compress the recording");
     out_.resize(ZSTD_compressBound(body.size()));
     const std::size_t count = ZSTD_compressCCtx(context_.get(), out_.data(), out_.size(),
                                                 body.data(), body.size(), zstd_level);
     if (ZSTD_isError(count) != 0) {
-        throw Error(std::string("cannot compress the recording: ") + ZSTD_getErrorName(count));
+        return failure(std::string("cannot compress the recording: ") + ZSTD_getErrorName(count));
     }
-    return {out_.data(), count};
+    return std::span<const std::uint8_t>(out_.data(), count);
 }
 
-Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {
-    if (!context_) throw Error("no memory to read the recording");
-}
+Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {}
 
 std::optional<std::span<const std::uint8_t>> Decompressor::operator()(
     std::span<const std::uint8_t> frame) {

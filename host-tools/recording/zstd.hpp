@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "host-tools/base/error.hpp"
+
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
@@ -16,8 +18,8 @@ namespace nopscope::host::nsc {
 class Compressor {
 public:
     Compressor();
-    // The result is valid until the next call. Throws Error if memory is short.
-    std::span<const std::uint8_t> operator()(std::span<const std::uint8_t> body);
+    // The result is valid until the next call. Fails if memory is short.
+    Result<std::span<const std::uint8_t>> operator()(std::span<const std::uint8_t> body);
 
 private:
     struct Free {
@@ -30,6 +32,7 @@ private:
 class Decompressor {
 public:
     Decompressor();
+    bool has_memory() const { return context_ != nullptr; }  // false: use nothing else
     // Valid until the next call. Nothing: `frame` is not a zstd frame, does not have its content's
     // size, or its content is longer than max_body_bytes.
     std::optional<std::span<const std::uint8_t>> operator()(std::span<const std::uint8_t> frame);

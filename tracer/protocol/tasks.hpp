@@ -104,7 +104,7 @@ bool read_tasks(const Byte* payload, std::size_t count, Take take) {
         const auto read_name = [&one] {
             const std::uint64_t bytes = one.varint();
             const Byte* const from = bytes <= max_task_name ? one.bytes(bytes) : nullptr;
-            return TaskName{from, from != nullptr ? bytes : 0};
+            return TaskName{from, from != nullptr ? static_cast<std::size_t>(bytes) : 0};
         };
         if (what == static_cast<std::uint8_t>(Named::context)) {
             TaskFacts facts;

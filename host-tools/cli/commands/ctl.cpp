@@ -9,6 +9,7 @@
 #include "host-tools/cli/options.hpp"
 #include "host-tools/command/socket.hpp"
 #include "host-tools/command/verbs.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/live/line.hpp"
 
 namespace nopscope::host {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
@@ -36,7 +37,8 @@ template <typename Text, typename Data>
 Exit answer(const FunctionQueryOptions& options, const Loaded& loaded, Text text, Data data) {
     Json json = Json::array();
     std::string out;
-    for (const std::uint32_t function : functions_named(loaded.report, options.function)) {
+    for (const std::uint32_t function :
+         or_throw(functions_named(loaded.report, options.function))) {
         if (options.report.format == Format::json) {
             Json one = json_place(loaded.report.by_number[function]);
             data(function, one);

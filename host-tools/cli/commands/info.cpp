@@ -6,11 +6,13 @@
 #include <algorithm>
 
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/figures/report/make_report.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/views/json/json.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
@@ -227,7 +229,7 @@ Exit info(const InfoOptions& options) {
     Profile profile;
     nsc::Reader file;
     read_with_progress(file, options.file, profile);
-    const Report report = make_report(profile, file.counters(), nullptr);
+    const Report report = or_throw(make_report(profile, file.counters(), nullptr));
     if (options.format == Format::json) {
         print(json_text(recording_json(file, report)));
     } else {

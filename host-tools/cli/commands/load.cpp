@@ -7,12 +7,14 @@
 #include <system_error>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/calls/moves_in_order.hpp"
 #include "host-tools/calls/task_labels.hpp"
 #include "host-tools/figures/report/kept_functions.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/line/stream/origins.hpp"
 
 namespace nopscope::host {
@@ -42,12 +44,12 @@ void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSin
     if (!is_read_once(path)) {
         nsc::Reader ahead;
         ahead.only_first_records();
-        ahead.read_file(path, first, told);
+        or_throw(ahead.read_file(path, first, told));
     }
     MovesInOrder in_order(sink);
     OriginsAhead origins(in_order, std::move(first));
     if (damaged != nullptr) origins.add(*damaged);
-    reader.read_file(path, origins, told);
+    or_throw(reader.read_file(path, origins, told));
 }
 
 NamedFile::NamedFile(const ReportOptions& options) : path_(options.file), part_(options.part) {
@@ -72,11 +74,11 @@ void NamedFile::read(Profile& profile) {
         all.tell_feed_only();
         nsc::Reader first;
         read_with_progress(first, path_, all);
-        part_.time = bounds.resolved(part_.time);
+        part_.time = or_throw(bounds.resolved(part_.time));
     }
-    profile.show({part_, named, names_of_tasks()});
+    profile.show(or_throw(PartFilter::of(part_, named, names_of_tasks())));
     read_with_progress(file_, path_, profile, &damaged_);
-    profile.part().check();
+    or_throw(profile.part().check());
 }
 
 Tasks NamedFile::names_of_tasks() const {
@@ -93,7 +95,7 @@ const Tasks& NamedFile::tasks(const std::string& option) const {
     NamesOfTasks names;
     nsc::Reader first;
     first.leave_out_records();
-    first.read_file(path_, names);
+    or_throw(first.read_file(path_, names));
     if (const auto left_out = names.tasks().left_out(); left_out != 0) {
         say(
             fmt::format("{}: {} facts of tasks and objects have no room, so tasks may lack their "
@@ -164,14 +166,13 @@ Loaded load(const ReportOptions& options, bool durations, EventSink* sink,
     profile.know_code(code_of_calls(symbols));
     file.read(profile);
     profile.know_code({});  // this function used `file`, and the profile lives longer
-    try {
-        loaded.report = make_report(profile, file.counters(), file.symbols(), options.raw);
-    } catch (const Error& error) {
-        throw Error(file.no_report(error.what()), error.code());
-    }
+    auto report = make_report(profile, file.counters(), file.symbols(), options.raw);
+    if (!report) throw Error(file.no_report(report.error().what()), report.error().code());
+    loaded.report = *std::move(report);
     loaded.report.part = shown_text(options);
     loaded.report.damage = file.damage();
-    if (!options.calls.function.empty()) keep_functions(loaded.report, options.calls.function);
+    if (!options.calls.function.empty())
+        or_throw(keep_functions(loaded.report, options.calls.function));
     if (sink != nullptr) {
         sink->sums(loaded.report);
         sink->finish();

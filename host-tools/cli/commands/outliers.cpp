@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
@@ -95,7 +96,7 @@ Exit outliers(const OutliersOptions& options) {
         [&](const FunctionPlace& place) { return names_function(options.function, place); },
         options.count, options.report.on_cpu);
     const Loaded loaded = load_with_events(sink, options.report, std::nullopt);
-    (void)functions_named(loaded.report, options.function);  // throws if no function matches
+    (void)or_throw(functions_named(loaded.report, options.function));
     if (options.report.format == Format::json) {
         const auto json = [&](const Outlier& call) { return json_of(sink, call, options); };
         print(json_text({{"calls", sink.calls()}, {"slowest", json_list(sink.slowest(), json)}}));

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "host-tools/base/interrupt.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
@@ -14,6 +15,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/line/stream/tee.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/views/text/replay.hpp"
@@ -32,8 +34,8 @@ struct ReplayOptions {
 void read_line(const ReplayOptions& options, const Symbols* symbols, SessionSink& sink,
                const std::function<void()>& after_each_turn) {
     using namespace std::chrono_literals;
-    TargetSink target(symbols);
     MovesInOrder in_order(sink);
+    TargetSink target(symbols, &in_order);
     Tee tee(in_order, target);
     LineOptions line_options;
     line_options.from = options.from;
@@ -69,12 +71,12 @@ void follow(const ReplayOptions& options, ReplayText& text) {
     Profile profile;
     profile.tell(feed);
     profile.tell_feed_only();
-    profile.show({options.report.part, symbols});
+    profile.show(or_throw(PartFilter::of(options.report.part, symbols)));
     read_line(options, symbols(), profile, [&] {
         text.flush();
         standard_output().flush();
     });
-    profile.part().check();
+    or_throw(profile.part().check());
     sink.finish();
 }
 

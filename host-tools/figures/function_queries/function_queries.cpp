@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/function_names.hpp"
@@ -61,7 +60,7 @@ std::vector<Latency::Bin> filled_bins(const Calls& calls, FromNs from_ns) {
 
 }  // namespace
 
-std::vector<std::uint32_t> functions_named(const Report& report, const std::string& glob) {
+Result<std::vector<std::uint32_t>> functions_named(const Report& report, const std::string& glob) {
     std::vector<std::uint32_t> found;
     for (std::uint32_t number = FunctionTable::none + 1; number < report.by_number.size();
          ++number) {
@@ -72,9 +71,9 @@ std::vector<std::uint32_t> functions_named(const Report& report, const std::stri
     std::vector<std::string> names;
     names.reserve(report.functions.size());
     for (const FunctionRow& row : report.functions) add_names(names, row);
-    throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob),
-                            did_you_mean(glob, names)),
-                Exit::usage);
+    return failure(fmt::format("no function that was called is named {}{}", for_cell(glob),
+                               did_you_mean(glob, names)),
+                   Exit::usage);
 }
 
 Neighbours callers_by_function(const Report& report, const Profile& profile) {

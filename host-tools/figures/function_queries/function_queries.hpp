@@ -20,9 +20,9 @@ struct Neighbour {
     std::uint64_t total_ns = 0;  // sum over these calls, also over calls inside each other
 };
 
-// The numbers of functions with calls whose names match the name or glob. If there is none, throws
-// Error (Exit::usage) with similar names.
-std::vector<std::uint32_t> functions_named(const Report& report, const std::string& glob);
+// The numbers of functions with calls whose names match the name or glob. If there is none, it
+// fails (Exit::usage) with similar names.
+Result<std::vector<std::uint32_t>> functions_named(const Report& report, const std::string& glob);
 
 // By function number: each function's neighbours, the largest total_ns first.
 using Neighbours = std::vector<std::vector<Neighbour>>;

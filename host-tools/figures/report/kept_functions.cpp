@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/function_names.hpp"
@@ -14,7 +13,7 @@ bool keeps(const Report& report, const FunctionPlace& place) {
     return report.kept.empty() || names_function(report.kept, place);
 }
 
-void keep_functions(Report& report, const std::string& glob) {
+Result<> keep_functions(Report& report, const std::string& glob) {
     report.kept = glob;
     std::vector<std::string> names;
     bool any = false;
@@ -31,10 +30,10 @@ void keep_functions(Report& report, const std::string& glob) {
     keep(report.captured);
     keep(report.masked);
     keep(report.moved);
-    if (any) return;
-    throw Error(fmt::format("--function: no function that was called is named {}{}", for_cell(glob),
-                            did_you_mean(glob, names)),
-                Exit::usage);
+    if (any) return {};
+    return failure(fmt::format("--function: no function that was called is named {}{}",
+                               for_cell(glob), did_you_mean(glob, names)),
+                   Exit::usage);
 }
 
 }  // namespace nopscope::host

@@ -11,8 +11,8 @@ namespace nopscope::host {
 
 // Keeps the rows of the functions that match the name or glob. Their figures stay: what their
 // callees took is not their own time. Call trees made of the report have only the paths to them.
-// Throws Error (Exit::usage) with similar names if there is none.
-void keep_functions(Report& report, const std::string& glob);
+// Fails (Exit::usage) with similar names if there is none.
+Result<> keep_functions(Report& report, const std::string& glob);
 
 // True if the report, or a tree made of it, shows the function.
 bool keeps(const Report& report, const FunctionPlace& place);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/figures/report/make_report.hpp"
 
-#include "host-tools/base/error.hpp"
 #include "host-tools/line/stream/diagnosis.hpp"
 #include "host-tools/line/stream/same_image.hpp"
 
@@ -30,11 +29,11 @@ std::string no_report_sentence(const nsc::Counters& counters) {
     return "no hello could be read, so the records in it mean nothing";
 }
 
-Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
-                   bool raw) {
-    if (!profile.hello()) throw Error(no_report_sentence(counters));
+Result<Report> make_report(const Profile& profile, const nsc::Counters& counters,
+                           const Symbols* symbols, bool raw) {
+    if (!profile.hello()) return failure(no_report_sentence(counters));
     if (symbols != nullptr) {
-        if (const auto sentence = mismatch(*symbols, *profile.hello())) throw Error(*sentence);
+        if (const auto sentence = mismatch(*symbols, *profile.hello())) return failure(*sentence);
     }
     Report report;
     static_cast<HelloInfo&>(report) = *profile.hello();

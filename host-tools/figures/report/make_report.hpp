@@ -11,10 +11,10 @@
 
 namespace nopscope::host {
 
-// `symbols` may be null: then addresses name functions. Throws Error if the symbols are of another
+// `symbols` may be null: then addresses name functions. Fails if the symbols are of another
 // image, or if the recording has no readable hello.
-Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
-                   bool raw = false);
+Result<Report> make_report(const Profile& profile, const nsc::Counters& counters,
+                           const Symbols* symbols, bool raw = false);
 
 // Why there is no report: the recording has no readable hello.
 std::string no_report_sentence(const nsc::Counters& counters);

@@ -16,7 +16,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "host-tools/image/symbols.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/line/memory/described_target.hpp"
 #include "tracer/stream/pump.hpp"
 

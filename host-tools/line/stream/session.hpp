@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/line/stream/deframer.hpp"
 #include "tracer/protocol/command.hpp"
 #include "tracer/protocol/hello.hpp"
@@ -126,6 +127,8 @@ public:
     virtual void on_corrupt(std::span<const std::uint8_t> /*chunk*/) {}
     virtual void on_unused(const protocol::FrameHeader&,
                            std::span<const std::uint8_t> /*payload*/) {}
+    // Why the sink wants nothing more: a file's reader stops there. Null: it goes on.
+    virtual const Error* failure() const { return nullptr; }
 };
 
 // Streams are numbered from 1.

@@ -74,6 +74,12 @@ public:
                    std::span<const std::uint8_t> payload) override {
         for (SessionSink* sink : sinks_) sink->on_unused(header, payload);
     }
+    const Error* failure() const override {
+        for (const SessionSink* sink : sinks_) {
+            if (const Error* const one = sink->failure()) return one;
+        }
+        return nullptr;
+    }
 
 private:
     std::vector<SessionSink*> sinks_;

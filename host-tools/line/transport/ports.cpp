@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host-tools/base/file.hpp"
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope::host {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/image/source_text.hpp"
 
 namespace nopscope::host {

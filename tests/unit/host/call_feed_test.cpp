@@ -23,6 +23,7 @@ protected:
         Events stream(checker, known(symbols), "x.nsc", axis);
         SessionReader reader(stream);
         reader.feed(target.bytes);
+        if (stream.failure() != nullptr) throw *stream.failure();
         reader.finish();
         checker.finish();
         EXPECT_THAT(checker.wrong, IsEmpty());

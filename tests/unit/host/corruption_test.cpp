@@ -212,7 +212,7 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
         test::LineProfile profile;
         profile.read(bytes);
         std::ofstream(dir / "report.json")
-            << json_report(make_report(profile, profile.counters(), nullptr));
+            << json_report(or_throw(make_report(profile, profile.counters(), nullptr)));
         write_file(dir / "line", bytes);
         const std::string command = fmt::format(
             "cd {} && python3 {}/decode.py line report.json > out", dir.string(), NOPSCOPE_GOLDEN);

@@ -13,14 +13,14 @@ struct Read {
 Read read(const Bytes& bytes) {
     Read result;
     std::size_t at = 0;
-    result.reader.read(
+    or_throw(result.reader.read(
         [&](std::span<std::uint8_t> to) {
             const std::size_t count = std::min(to.size(), bytes.size() - at);
             std::copy_n(bytes.begin() + static_cast<long>(at), count, to.begin());
             at += count;
             return count;
         },
-        result.told);
+        result.told));
     return result;
 }
 

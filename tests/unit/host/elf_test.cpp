@@ -4,6 +4,7 @@
 #include "host-tools/image/arch/arm64/arm64.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/image/line_table.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "host-tools/line/stream/same_image.hpp"
 #include "tests/unit/host/test.hpp"

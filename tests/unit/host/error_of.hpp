@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/base/error.hpp"
+#include "host-tools/base/or_throw.hpp"
 
 namespace nopscope::host::test {
 

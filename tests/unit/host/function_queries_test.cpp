@@ -16,7 +16,7 @@ protected:
         profile.count_durations();
         report(nullptr, true);
     }
-    std::uint32_t number(unsigned n) { return functions_named(made, name(n)).at(0); }
+    std::uint32_t number(unsigned n) { return or_throw(functions_named(made, name(n))).at(0); }
     // "caller calls total" of those of function n.
     std::vector<std::string> texts(Neighbours (*by_function)(const Report&, const Profile&),
                                    unsigned n) {
@@ -76,8 +76,8 @@ TEST_F(Questions, TheDeepestPathIsFound) {
 
 TEST_F(Questions, AGlobNamesSeveralAndAWrongNameTheNearest) {
     ask("1. 2.");
-    EXPECT_EQ(functions_named(made, "0x*").size(), 2u);
-    const Error error = test::error_of([&] { functions_named(made, "0x40080009"); });
+    EXPECT_EQ(or_throw(functions_named(made, "0x*")).size(), 2u);
+    const Error error = test::error_of([&] { or_throw(functions_named(made, "0x40080009")); });
     EXPECT_THAT(error.what(), HasSubstr("did you mean 0x40080008 or"));
     EXPECT_EQ(error.code(), Exit::usage);
 }

@@ -96,7 +96,7 @@ TEST_F(HtmlTest, ARecordingThatIsSpoiltSaysSo) {
 TEST(HtmlView, TheTargetsProfileHasFramesToo) {
     test::LineProfile profile;
     profile.read(read_whole_file(NOPSCOPE_GOLDEN "/profile.bin"));
-    const Report report = make_report(profile, profile.counters(), nullptr);
+    const Report report = or_throw(make_report(profile, profile.counters(), nullptr));
     const json shown = json::parse(view_json(report, profile, "title"));
     std::uint64_t calls = 0;
     for (const ProfileRow& row : report.profile) {

@@ -9,7 +9,7 @@ class KeptFunctions : public testing::Test {
 protected:
     Report kept_report(const std::string& glob, bool raw = false) const {
         Report report = trace.report(raw);
-        keep_functions(report, glob);
+        or_throw(keep_functions(report, glob));
         return report;
     }
     const RandomTrace trace{1};
@@ -113,8 +113,8 @@ TEST(ShortCalls, ReportCountsTheCallsThatEventsShow) {
         Events events(selected, known(trace.symbols), "trace", std::nullopt);
         read_line(trace.target, events);
         selected.finish();
-        const Report report =
-            make_report(profile_of(trace, least, true), trace.profile.counters(), &trace.symbols);
+        const Report report = or_throw(
+            make_report(profile_of(trace, least, true), trace.profile.counters(), &trace.symbols));
         Sums sums;
         for (const FunctionRow& row : report.functions) sums[row.name] = {row.calls, row.self_ns};
         EXPECT_EQ(sums, shown.sums) << "seed " << seed << ", least " << least;
@@ -132,7 +132,7 @@ All all_of(const RandomTrace& trace, Nanoseconds least) {
     All all;
     for (const CallTree::Node& node : profile.tree().nodes())
         all.outermost += node.parent == CallTree::root ? node.calls : 0;
-    const Report report = make_report(profile, trace.profile.counters(), &trace.symbols);
+    const Report report = or_throw(make_report(profile, trace.profile.counters(), &trace.symbols));
     for (const FunctionRow& row : report.functions) {
         all.calls += row.calls;
         all.self_ns += row.corrected.self_ns;

@@ -13,6 +13,7 @@ inline void read_line(const TargetStream& target, SessionSink& sink) {
     MovesInOrder in_order(sink);
     SessionReader line(in_order);
     line.feed(target.bytes);
+    if (sink.failure() != nullptr) throw *sink.failure();
     line.finish();
 }
 

@@ -289,13 +289,13 @@ TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
     send();
     nsc::Reader reader;
     Profile profile;
-    reader.read_file(file, profile);
+    or_throw(reader.read_file(file, profile));
     const StreamCounters& stream = reader.counters().stream;
     EXPECT_EQ(std::tuple(stream.delivered, stream.generated, stream.sessions),
               std::tuple(24u, 24u, 1u));
     EXPECT_EQ(stream.lost + stream.gaps, 0u);
     EXPECT_TRUE(profile.missing().empty());
-    EXPECT_EQ(sorted_rows(make_report(profile, reader.counters(), nullptr)),
+    EXPECT_EQ(sorted_rows(or_throw(make_report(profile, reader.counters(), nullptr))),
               "f4 10 100 100, f6 1 10 10");
     EXPECT_EQ(profile.decoder().orphan_returns, 1u) << "of the call that was open at its begin";
     EXPECT_EQ(reader.end()->reason, nsc::EndReason::interrupted);
@@ -305,7 +305,7 @@ TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
         }
         std::optional<std::uint32_t> context;
     } first;
-    nsc::Reader().read_file(file, first);
+    or_throw(nsc::Reader().read_file(file, first));
     EXPECT_EQ(first.context, 5u) << "that the core was in";
 }
 

@@ -54,7 +54,7 @@ protected:
         SessionReader line(*profile);
         line.feed(target.bytes);
         line.finish();
-        return make_report(*profile, {{}, line.line(), line.counters()}, nullptr);
+        return or_throw(make_report(*profile, {{}, line.line(), line.counters()}, nullptr));
     }
     Totals totals(const Report& made) const {
         Totals sum;

@@ -259,7 +259,7 @@ TEST(WanderingTask, Golden) {
     const Wanderer moves(3, true, true);
     const Bytes& bytes = moves.target.bytes;
     expect_golden("moves.bin", std::string(bytes.begin(), bytes.end()));
-    Report report = make_report(moves.profile, moves.profile.counters(), nullptr);
+    Report report = or_throw(make_report(moves.profile, moves.profile.counters(), nullptr));
     sort_rows(report.functions, SortKey::self, 0);
     expect_golden("moves.json", json_report(report));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The name table: made from an image, read by the target.
 #include "tracer/protocol/names.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::names_test {

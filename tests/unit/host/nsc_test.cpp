@@ -7,14 +7,14 @@ namespace nopscope::host::test::nsc_test {
 
 // What a recording's bytes tell, read in pieces of odd sizes.
 void read(std::span<const std::uint8_t> bytes, nsc::Reader& reader, SessionSink& sink) {
-    reader.read(
+    or_throw(reader.read(
         [&](std::span<std::uint8_t> to) {
             const std::size_t count = std::min({to.size(), std::size_t{777}, bytes.size()});
             std::copy_n(bytes.begin(), count, to.begin());
             bytes = bytes.subspan(count);
             return count;
         },
-        sink);
+        sink));
 }
 
 struct Again : Told {
@@ -85,7 +85,7 @@ protected:
     }
     // Sorted, because the cores' records and so their functions come in another order.
     static std::string sorted_report(const Profile& profile, const nsc::Counters& counters) {
-        Report report = make_report(profile, counters, nullptr);
+        Report report = or_throw(make_report(profile, counters, nullptr));
         sort_rows(report.functions, SortKey::self, 0);
         // A file has each core's records in larger pieces, so another core's may be its first.
         // Times count from there.
@@ -315,7 +315,7 @@ TEST_F(Nsc, ARawCaptureIsReadAsItIs) {
 
 TEST_F(Nsc, AFileThatIsNotThereIsOneSentence) {
     for (const char* const none : {"/nonexistent/x.nsc", "/"})
-        EXPECT_THROW(nsc::Reader().read_file(none, told), Error);
+        EXPECT_THROW(or_throw(nsc::Reader().read_file(none, told)), Error);
 }
 
 }  // namespace nopscope::host::test::nsc_test

@@ -187,7 +187,8 @@ protected:
 // Each call counts with the part in which it begins. Min and max are of whole calls.
 TEST_F(PartOfTwoCalls, HasTheCallsThatCrossItsEnds) {
     const auto rows = [this](std::uint64_t from, std::uint64_t to) {
-        const Report report = make_report(*parts.profile_of(of_time(from, to)), {}, &symbols, true);
+        const Report report =
+            or_throw(make_report(*parts.profile_of(of_time(from, to)), {}, &symbols, true));
         std::set<std::string> list;
         for (const FunctionRow& row : report.functions) {
             list.insert(fmt::format("{}: {} calls {} {}, {} cut, {} open, {} timed", row.name,
@@ -207,10 +208,12 @@ TEST_F(PartOfTwoCalls, HasTheCallsThatCrossItsEnds) {
 TEST_F(PartOfTwoCalls, MarkersAndTimesBeforeTheEndAreResolved) {
     RecordingBounds bounds;
     parts.events_of({}, bounds);
-    const TimeRange range = bounds.resolved(read_time_range("@7..-50ns"));
+    const TimeRange range = or_throw(bounds.resolved(or_throw(read_time_range("@7..-50ns"))));
     EXPECT_EQ(range.from->ns, 150u);
     EXPECT_EQ(range.to->ns, 350u);
-    EXPECT_THAT(test::error_of([&] { (void)bounds.resolved(read_time_range("@8..")); }).what(),
+    EXPECT_THAT(test::error_of([&] {
+                    (void)or_throw(bounds.resolved(or_throw(read_time_range("@8.."))));
+                }).what(),
                 HasSubstr("no marker 8"));
 }
 
@@ -228,7 +231,7 @@ TEST_F(PartOfTwoCalls, TextIsInOnePart) {
     const auto text_of = [&](const std::string& range) {
         Text sink;
         Part part;
-        part.time = read_time_range(range);
+        part.time = or_throw(read_time_range(range));
         Parts(with_text, symbols).events_of(part, sink);
         return sink.text;
     };
@@ -242,7 +245,7 @@ TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
         Profile profile;
         return test::error_of([&] {
                    read_part(target, symbols, part, profile);
-                   profile.part().check();
+                   or_throw(profile.part().check());
                })
             .what();
     };
@@ -254,17 +257,17 @@ TEST_F(PartOfTwoCalls, APartOfNothingIsAnError) {
 }
 
 TEST(TimeRange, Texts) {
-    EXPECT_EQ(read_time_range("10ms..20ms").to->ns, 20'000'000u);
-    EXPECT_EQ(read_time_range("..1.5s").to->ns, 1'500'000'000u);
-    EXPECT_FALSE(read_time_range("..1.5s").from);
-    EXPECT_TRUE(read_time_range("-5us..").needs_bounds());
-    EXPECT_EQ(read_time_around("10us,2us").from->ns, 8'000u);
-    EXPECT_EQ(read_time_around("10us").from->ns, 0u);
+    EXPECT_EQ(or_throw(read_time_range("10ms..20ms")).to->ns, 20'000'000u);
+    EXPECT_EQ(or_throw(read_time_range("..1.5s")).to->ns, 1'500'000'000u);
+    EXPECT_FALSE(or_throw(read_time_range("..1.5s")).from);
+    EXPECT_TRUE(or_throw(read_time_range("-5us..")).needs_bounds());
+    EXPECT_EQ(or_throw(read_time_around("10us,2us")).from->ns, 8'000u);
+    EXPECT_EQ(or_throw(read_time_around("10us")).from->ns, 0u);
     EXPECT_EQ(read_time("0.0000015s"), 1500u);
     for (const char* none : {"", "10", "ms", "1e3ms", "-1ms", "1 ms", "1min", "9999999999999s"})
         EXPECT_FALSE(read_time(none)) << none;
     for (const char* none : {"", "..", "10ms", "10..20", "@x..", "@..", "1ms..2ms..3ms"}) {
-        EXPECT_THAT(test::error_of([&] { (void)read_time_range(none); }).what(),
+        EXPECT_THAT(test::error_of([&] { (void)or_throw(read_time_range(none)); }).what(),
                     StartsWith("--time "))
             << none;
     }

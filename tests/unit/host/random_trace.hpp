@@ -38,7 +38,7 @@ public:
     }
 
     Report report(bool raw) const {
-        return make_report(profile, profile.counters(), &symbols, raw);
+        return or_throw(make_report(profile, profile.counters(), &symbols, raw));
     }
     bool has_gaps() const { return with_gaps_; }
     bool is_slow() const { return is_slow_; }  // every call takes longer than its recording

@@ -65,7 +65,7 @@ inline Part of_task(const std::string& task) {
 // Reads a part, or all.
 inline void read_part(const TargetStream& target, const Symbols& symbols, const Part& part,
                       Profile& profile, const Tasks& names = {}) {
-    profile.show({part, known(symbols), names});
+    profile.show(or_throw(PartFilter::of(part, known(symbols), names)));
     read_line(target, profile);
 }
 
@@ -75,7 +75,7 @@ protected:
     const Report& report(const Symbols* symbols = nullptr, bool raw = false) {
         target.finish();
         profile.read(target.bytes);
-        made = make_report(profile, profile.counters(), symbols, raw);
+        made = or_throw(make_report(profile, profile.counters(), symbols, raw));
         return made;
     }
     static const FunctionRow& row(const Report& report, std::uint32_t site) {

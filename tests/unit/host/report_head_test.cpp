@@ -17,7 +17,7 @@ protected:
     void report() {
         const Symbols names = symbols();
         profile.read(target.bytes);
-        made = make_report(profile, profile.counters(), &names);
+        made = or_throw(make_report(profile, profile.counters(), &names));
     }
     std::string lines() {
         std::string all;

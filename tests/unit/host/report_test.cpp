@@ -79,7 +79,7 @@ TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
 }
 
 TEST_F(ReportTest, RefusalsAreSentences) {
-    EXPECT_THROW(make_report(profile, profile.counters(), nullptr), Error);
+    EXPECT_THROW(or_throw(make_report(profile, profile.counters(), nullptr)), Error);
     target.version = 5;
     target.hello();
     EXPECT_STREQ(error_of([&] { report(); }).what(),

@@ -43,8 +43,8 @@ protected:
         if (on_cpu) profile.time_on_cpu();
         profile.know_code(code_of_calls(known(trace.symbols)));
         read_part(trace.target, trace.symbols, part, profile);
-        tree = path_tree({make_report(profile, {}, &trace.symbols), profile, true});
-        return make_report(profile, {}, &trace.symbols);
+        tree = path_tree({or_throw(make_report(profile, {}, &trace.symbols)), profile, true});
+        return or_throw(make_report(profile, {}, &trace.symbols));
     }
 
     RandomTasks trace{GetParam() / 2, GetParam() % 2 != 0};
@@ -119,7 +119,7 @@ TEST_P(SplitReports, TimesOnTheCpuAreThoseOfTheEvents) {
     profile.time_on_cpu();
     read_line(trace.target, profile);
     const std::vector<FunctionTimes> times = profile.times();
-    const Report report = make_report(profile, {}, &trace.symbols);
+    const Report report = or_throw(make_report(profile, {}, &trace.symbols));
     ASSERT_TRUE(report.on_cpu);
     std::map<std::string, Calls::Times> found;
     for (std::uint32_t number = 1; number < times.size(); ++number) {
@@ -159,7 +159,7 @@ protected:
         profile.split_by(SplitBy::task, names.tasks());
         read_line(target, profile);
         std::map<std::string, std::uint64_t> calls;
-        const Report report = make_report(profile, {}, nullptr);
+        const Report report = or_throw(make_report(profile, {}, nullptr));
         for (const FunctionRow& row : report.functions)
             calls[report.groups[row.group]] += row.calls;
         return calls;

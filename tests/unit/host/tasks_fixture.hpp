@@ -37,7 +37,7 @@ inline std::string told_by(const json& report) {
     return text;
 }
 inline json json_of(const Profile& profile) {
-    return json::parse(json_report(make_report(profile, {}, nullptr)));
+    return json::parse(json_report(or_throw(make_report(profile, {}, nullptr))));
 }
 
 // The entry of `contexts`; null: there is none.
@@ -61,7 +61,7 @@ protected:
         Profile profile_of_part;
         const Symbols symbols = symbols_of(target, {"f1", "f2"});
         read_part(target, symbols, part, profile_of_part, names);
-        profile_of_part.part().check();
+        or_throw(profile_of_part.part().check());
         return json_of(profile_of_part);
     }
     void read(SessionSink& sink) { read_line(target, sink); }

@@ -299,7 +299,7 @@ TEST(BusyTasks, Golden) {
     expect_golden("tasks.bin", std::string(line.begin(), line.end()));
     LineProfile profile;
     profile.read(line);
-    Report report = make_report(profile, profile.counters(), nullptr);
+    Report report = or_throw(make_report(profile, profile.counters(), nullptr));
     sort_rows(report.functions, SortKey::self, 0);
     expect_golden("tasks.json", json_report(report));
 }

@@ -78,9 +78,9 @@ protected:
                                          .records = reader.counters_of(core).delivered,
                                          .busy_ticks = view.profile->self_ticks_of(core, {})});
         }
-        view.report = make_report(
+        view.report = or_throw(make_report(
             *view.profile, {.file = {}, .line = view.status.line, .stream = view.status.stream},
-            &symbols);
+            &symbols));
         return view;
     }
     // Takes two views, a second apart.

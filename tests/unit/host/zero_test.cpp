@@ -36,7 +36,7 @@ struct Origin : BalancedChecker {
 };
 
 std::string shown(const Profile& profile, const Symbols& symbols) {
-    Report report = make_report(profile, {}, &symbols, true);
+    Report report = or_throw(make_report(profile, {}, &symbols, true));
     sort_rows(report.functions, SortKey::self, 0);
     return json_report(report) + json_graph(report, profile, {});
 }
@@ -191,7 +191,7 @@ struct Read {
 std::string shown(const Profile& profile, const StreamCounters& stream, const LineCounters& line) {
     if (!profile.hello()) return {};
     const Report report =
-        make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true);
+        or_throw(make_report(profile, {.file = {}, .line = line, .stream = stream}, nullptr, true));
     return json_report(report) + json_graph(report, profile, {}) + view_json(report, profile, "t");
 }
 

@@ -3,7 +3,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/image/check.hpp"
 #include "host-tools/image/names.hpp"
-#include "host-tools/image/symbols.hpp"
+#include "host-tools/image/read_symbols.hpp"
 #include "tracer/protocol/names.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

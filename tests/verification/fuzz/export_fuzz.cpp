@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "host-tools/base/error.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/figures/profile/profile.hpp"
 #include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/export/formats.hpp"
@@ -78,7 +78,7 @@ void page(Bytes line, Symbols& symbols) {
     feed(stream, line);
     if (!profile.hello()) return;
     name_sites(symbols, *profile.hello());
-    const Report report = make_report(profile, profile.counters(), &symbols);
+    const Report report = or_throw(make_report(profile, profile.counters(), &symbols));
     const std::string view =
         view_json(report, profile, "<title>", 100, {.timeline = &timeline, .code = nullptr});
     must(nlohmann::json::accept(view));
@@ -104,7 +104,7 @@ void exported(const ExportFormat& format, Bytes line, Symbols& symbols, TimeAxis
         profile.finish();
         if (!profile.hello()) return;
         name_sites(symbols, *profile.hello());
-        const Report report = make_report(profile, profile.counters(), &symbols);
+        const Report report = or_throw(make_report(profile, profile.counters(), &symbols));
         (void)format.aggregate(output, {report, profile, line.size() % 2 == 0});
     }
     if (format.name == "chrome" || format.name == "speedscope")

@@ -3,7 +3,7 @@
 // Random bytes seldom pass a CRC. So with an odd first byte the rest describes frames (frames.hpp).
 #include <span>
 
-#include "host-tools/base/error.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/csv.hpp"
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     must(calls <= integrity.value("delivered"));
     try {
-        Report report = make_report(profile, profile.counters(), nullptr);
+        Report report = or_throw(make_report(profile, profile.counters(), nullptr));
         sort_rows(report.functions, SortKey::self, 0);
         must(!text_report(report).empty() && !json_report(report).empty());
         must(!csv_report(report).empty() && !text_graph(report, profile, {}).empty());

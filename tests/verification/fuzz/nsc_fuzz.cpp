@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "host-tools/base/error.hpp"
+#include "host-tools/base/or_throw.hpp"
 #include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/recording/zstd.hpp"
@@ -39,7 +39,8 @@ Bytes seal(std::span<const std::uint8_t> description) {
         const std::size_t size = std::min<std::size_t>(description[1], description.size() - 2);
         const nsc::Type type = types[description[0] % std::size(types)];
         std::span<const std::uint8_t> payload = description.subspan(2, size);
-        if (type == nsc::Type::trace || type == nsc::Type::items) payload = compress(payload);
+        if (type == nsc::Type::trace || type == nsc::Type::items)
+            payload = or_throw(compress(payload));
         const std::size_t at = file.size();
         append(file, static_cast<std::uint32_t>(type));
         append(file, static_cast<std::uint32_t>(payload.size()));
@@ -61,20 +62,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t at = 0;
     Profile profile;
     try {
-        reader.read(
+        or_throw(reader.read(
             [&](std::span<std::uint8_t> to) {
                 const std::size_t count = std::min({to.size(), bytes.size() - at, std::size_t{37}});
                 std::copy_n(bytes.begin() + static_cast<long>(at), count, to.begin());
                 at += count;
                 return count;
             },
-            profile);
+            profile));
     } catch (const Error&) {
         return 0;
     }
     if (at != bytes.size()) __builtin_trap();
     try {
-        if (text_report(make_report(profile, reader.counters(), nullptr)).empty()) __builtin_trap();
+        if (text_report(or_throw(make_report(profile, reader.counters(), nullptr))).empty())
+            __builtin_trap();
     } catch (const Error&) {
     }
     if (reader.symbols()) {

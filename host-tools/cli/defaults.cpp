@@ -15,7 +15,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
-#include "host-tools/cli/old_spellings.hpp"
+#include "host-tools/cli/usage.hpp"
 
 namespace nopscope::host {
 namespace {

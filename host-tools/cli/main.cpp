@@ -9,14 +9,13 @@
 #include "host-tools/base/memory.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/run_main.hpp"
+#include "host-tools/base/same_file.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
-#include "host-tools/cli/generated/manual.hpp"
-#include "host-tools/cli/input_guard.hpp"
-#include "host-tools/cli/kinds.hpp"
-#include "host-tools/cli/old_spellings.hpp"
+#include "host-tools/cli/generated/reference.hpp"
+#include "host-tools/cli/options.hpp"
 #include "host-tools/cli/usage.hpp"
 #include "host-tools/cli/version.hpp"
 #include "host-tools/image/arch/arch.hpp"
@@ -31,7 +30,7 @@ constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
 void add_memory(CLI::App& command, std::string& memory) {
     const std::string& name = command.get_name();
     if (name == "ctl" || name == "doctor" || name == "events" || name == "reference" ||
-        name == "boards" || name == "help")
+        name == "help")
         return;
     command.add_option("--memory", memory, "The most memory that it may take, such as 2GB (300MB)")
         ->type_name("SIZE")
@@ -82,6 +81,37 @@ void finish_command(CLI::App& command, std::string& board) {
                 is_missing ? Exit::input : Exit::usage);
 }
 
+// Returns the values of all options with these names.
+std::vector<std::string> values_of(const CLI::App& command,
+                                   std::initializer_list<const char*> names) {
+    std::vector<std::string> values;
+    for (const char* const name : names) {
+        const CLI::Option* const option = command.get_option_no_throw(name);
+        if (option == nullptr) continue;
+        for (const std::string& value : option->results()) values.push_back(value);
+    }
+    return values;
+}
+
+// Throws Error (Exit::usage) if an output of the command, or standard output, is also an input, or
+// if two outputs are one file. `defaults`: the file of defaults in use; empty: none.
+void guard_inputs(const CLI::App& command, const std::string& defaults) {
+    std::vector<std::string> inputs =
+        values_of(command, {"file", "image", "--image", "before", "--after"});
+    for (const std::string& uri : values_of(command, {"--from"})) {
+        if (uri == "-") inputs.push_back(uri);
+        if (uri.starts_with("file:")) inputs.push_back(uri.substr(5));
+    }
+    inputs.push_back(defaults);
+    std::vector<std::string> outputs = values_of(command, {"--output", "--save-line", "--html"});
+    for (std::size_t n = 0; n < outputs.size(); ++n) {
+        refuse_if_same(outputs[n], inputs);
+        for (std::size_t other = 0; other < n; ++other)
+            refuse_same_outputs(outputs[other], outputs[n]);
+    }
+    refuse_if_same("-", inputs);
+}
+
 int run(int argc, char** argv) {
     CLI::App app(fmt::format("nopscope: a function profiler for {} firmware", arch_names(" and ")),
                  "nopscope");
@@ -101,6 +131,10 @@ int run(int argc, char** argv) {
             finish_command(*command, board);
             commands[command] = std::move(action);
         }
+    }
+    if (argc > 1 && std::string_view(argv[1]) == "__complete") {  // the shells' completions
+        print(completion(app, {argv + 2, argv + argc}));
+        return static_cast<int>(Exit::ok);
     }
     const std::string defaults = defaults_file();
     if (!defaults.empty()) use_defaults(app, defaults);

@@ -7,18 +7,45 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host-tools/calls/part.hpp"
 #include "host-tools/calls/selected_calls.hpp"
-#include "host-tools/cli/kinds.hpp"
-#include "host-tools/cli/values.hpp"
 #include "host-tools/figures/profile/path_groups.hpp"
 
 namespace nopscope::host {
+
+// The kinds of options' values. --help and man pages show a kind as the option's type name, and
+// completions choose from it what they offer.
+namespace kind {
+
+inline constexpr char board[] = "NAME";  // a section of nopscope.toml
+inline constexpr char command[] = "COMMAND";
+inline constexpr char directory[] = "DIRECTORY";
+inline constexpr char elf[] = "ELF";
+inline constexpr char event[] = "EVENT";  // a PMU event
+inline constexpr char file[] = "FILE";
+inline constexpr char glob[] = "GLOB";  // a pattern for function names
+inline constexpr char recording[] = "RECORDING";
+inline constexpr char request[] = "REQUEST";  // a verb of `ctl`
+inline constexpr char uri[] = "URI";          // the address of a line
+
+}  // namespace kind
+
+// Each of these checks an option's value before CLI11 converts it, and returns a sentence without
+// its subject, the option's name: "expected a whole number from 1 to 1000, not 1e3". Decimal, or
+// hexadecimal after 0x.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+// A decimal number, which may have a fraction or an exponent, but not NaN. `unit`: "seconds".
+CLI::Validator real_number(double least, double most, const std::string& unit);
+// One of `words`; upper and lower case are equal. The value takes the spelling in `words`.
+CLI::Validator one_of(std::vector<std::string> words);
+
+// Returns "{a,b}", as an option's type name. --help, man pages and completions read the words from
+// it.
+std::string choices(const std::vector<std::string>& words);
 
 enum class Format : std::uint8_t { text, json, csv };
 

@@ -8,13 +8,30 @@
 #include <sstream>
 
 #include "host-tools/base/nearest.hpp"
+#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
-#include "host-tools/cli/kinds.hpp"
-#include "host-tools/cli/old_spellings.hpp"
+#include "host-tools/cli/options.hpp"
 
 namespace nopscope::host {
 namespace {
+
+// This version of nopscope drops the old names: docs/versions.md.
+constexpr char old_options_end[] = "0.4.0";
+
+struct OldOption {
+    std::string_view command;  // empty: each command with options of ctl's verbs
+    std::string_view name;
+    std::string_view value;  // empty: any
+    std::string_view now;
+};
+constexpr OldOption old_options[] = {
+    {"", "--filter", "", "--trace"},        {"", "--only-function", "", "--only"},
+    {"", "--event", "", "--events"},        {"", "--mode", "profile", "--recorder"},
+    {"record", "--raw", "", "--save-line"}, {"top", "--after", "", "--delay"},
+    {"graph", "--depth", "", "--levels"},   {"outliers", "--count", "", "--top"},
+    {"export", "--to", "", "--format"},     {"doctor", "--seconds", "", "--duration"},
+};
 
 using Words = std::vector<std::string>;
 
@@ -172,7 +189,7 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
                            for_cell(rest.front()), positionals(command));
     }
     const std::string what = error.what();
-    // CLI11 puts the option's name before the sentence of a check in values.hpp.
+    // CLI11 puts the option's name before the sentence of a check in options.hpp.
     if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return what;
     if (const CLI::Option* const option = option_of(command, what)) {
         return takes_value(*option) ? fmt::format("{} needs a value: {}", as_said(*option),
@@ -181,6 +198,39 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
     }
     return fmt::format("{}: these words make no sense together: see `nopscope help {}`",
                        command.get_name(), command.get_name());
+}
+
+std::string current_option(std::string_view command, const std::string& option,
+                           std::string_view value) {
+    const bool has_verbs = command == "record" || command == "top" || command == "serve";
+    for (const OldOption& old : old_options) {
+        const bool is_here = old.command.empty() ? has_verbs : command == old.command;
+        if (!is_here || option != old.name || (!old.value.empty() && value != old.value)) continue;
+        return std::string(old.now);
+    }
+    return option;
+}
+
+std::string used_option(std::string_view command, const std::string& option,
+                        std::string_view value) {
+    std::string now = current_option(command, option, value);
+    if (now == option) return now;
+    const bool is_of_value = current_option(command, option) == option;
+    const std::string with = is_of_value ? fmt::format(" {}", value) : "";
+    say(fmt::format("{}{} is now {}{}: nopscope {} will not know the old name", option, with, now,
+                    with, old_options_end));
+    return now;
+}
+
+void use_current_options(std::vector<std::string>& words) {
+    for (std::size_t n = 1; n < words.size() && words[n] != "--"; ++n) {
+        const std::size_t end = std::min(words[n].find('='), words[n].size());
+        const bool has_value = end != words[n].size();
+        const std::string value = has_value              ? words[n].substr(end + 1)
+                                  : n + 1 < words.size() ? words[n + 1]
+                                                         : "";
+        words[n].replace(0, end, used_option(words.front(), words[n].substr(0, end), value));
+    }
 }
 
 }  // namespace nopscope::host

@@ -57,54 +57,40 @@ std::vector<std::vector<std::uint8_t>> range_payloads(const std::vector<bool>& c
     return payloads;
 }
 
-const char* describe(protocol::Answer answer) {
-    switch (answer) {
-    case protocol::Answer::ok: return "ok";
-    case protocol::Answer::unknown: return "its tracer is older and does not know this command";
-    case protocol::Answer::malformed:
-        return "the arguments make no sense to it: a value out of range, or a site it does not "
-               "have";
-    case protocol::Answer::foreign_session: return "it has been reset since: try again";
-    case protocol::Answer::stale:
-        return "another host has sent it commands meanwhile: try again, from one host at a time";
-    case protocol::Answer::unsupported:
-        return "its firmware does not offer this: see Config::input and docs/control.md";
-    case protocol::Answer::busy:
-        return "for a second it found no moment in which it could be done: its pump must also run "
-               "outside of callbacks, and Config::input needs interrupted_pc";
-    case protocol::Answer::selection:
-        return "another host has selected functions meanwhile: try again, from one host at a time";
-    case protocol::Answer::unexpected_text:
-        return "a patch site does not hold what the tracer wrote there";
-    case protocol::Answer::out_of_reach:
-        return "a recorder is more than 128 MiB away from a function";
-    case protocol::Answer::too_many:
-        return "too many ops on one function, or too many different sets of them";
-    case protocol::Answer::conflict:
-        return "one of the functions has an ops with a direct entry of its own";
-    case protocol::Answer::no_profile_memory:
-        return "its firmware gives the profile no memory: set Config::profile_memory";
-    case protocol::Answer::events_refused: return "it cannot count the PMU's events like that";
-    case protocol::Answer::timeout:
-        return "it is done, but a core of the target stayed in the tracer's code for a second";
-    case protocol::Answer::partly: return "a part of it is done, and the rest is refused";
-    }
-    return "it answers in a way that this nopscope does not know: use a newer one";
-}
-
 namespace {
 
-bool changes_nothing(protocol::Answer answer) {
-    switch (answer) {
-    case protocol::Answer::busy:
-    case protocol::Answer::unexpected_text:
-    case protocol::Answer::out_of_reach:
-    case protocol::Answer::too_many:
-    case protocol::Answer::conflict:
-    case protocol::Answer::no_profile_memory:
-    case protocol::Answer::events_refused: return true;
-    default: return false;
-    }
+struct Meaning {
+    const char* text;  // a part of a sentence
+    bool changes_nothing = false;
+};
+// By protocol::Answer.
+constexpr Meaning meanings[] = {
+    {"ok"},
+    {"its tracer is older and does not know this command"},
+    {"the arguments make no sense to it: a value out of range, or a site it does not have"},
+    {"it has been reset since: try again"},
+    {"another host has sent it commands meanwhile: try again, from one host at a time"},
+    {"its firmware does not offer this: see Config::input and docs/control.md"},
+    {"for a second it found no moment in which it could be done: its pump must also run outside of "
+     "callbacks, and Config::input needs interrupted_pc",
+     true},
+    {"another host has selected functions meanwhile: try again, from one host at a time"},
+    {"a patch site does not hold what the tracer wrote there", true},
+    {"a recorder is more than 128 MiB away from a function", true},
+    {"too many ops on one function, or too many different sets of them", true},
+    {"one of the functions has an ops with a direct entry of its own", true},
+    {"its firmware gives the profile no memory: set Config::profile_memory", true},
+    {"it is done, but a core of the target stayed in the tracer's code for a second"},
+    {"it cannot count the PMU's events like that", true},
+    {"a part of it is done, and the rest is refused"},
+};
+static_assert(std::size(meanings) == static_cast<std::size_t>(protocol::Answer::partly) + 1);
+
+const Meaning& meaning_of(protocol::Answer answer) {
+    static constexpr Meaning unknown{
+        "it answers in a way that this nopscope does not know: use a newer one"};
+    const auto number = static_cast<std::size_t>(answer);
+    return number < std::size(meanings) ? meanings[number] : unknown;
 }
 
 // The details of events_refused.
@@ -156,18 +142,18 @@ std::string what_is_there(const Arch& arch, protocol::Reader in) {
 }
 
 std::string with_details(const Arch& arch, protocol::Answer answer, const protocol::Reader& in) {
-    switch (answer) {
-    case protocol::Answer::unexpected_text: return describe(answer) + what_is_there(arch, in);
-    case protocol::Answer::events_refused: return describe(answer) + why_no_events(arch, in);
-    default: return describe(answer);
-    }
+    const bool is_there = answer == protocol::Answer::unexpected_text;
+    return describe(answer) + (is_there ? what_is_there(arch, in)
+                               : answer == protocol::Answer::events_refused
+                                   ? why_no_events(arch, in)
+                                   : "");
 }
 
 // A sentence: what the target refuses, why, and whether it has done a part.
 std::string refusal(const Arch& arch, protocol::Answer answer, protocol::Reader in) {
     if (answer != protocol::Answer::partly) {
         return fmt::format("the target refuses: {}{}", with_details(arch, answer, in),
-                           changes_nothing(answer) ? "; nothing was changed" : "");
+                           meaning_of(answer).changes_nothing ? "; nothing was changed" : "");
     }
     const auto rest = static_cast<protocol::Answer>(in.fixed<std::uint8_t>());
     return fmt::format("the target refuses a part: {}; what came before that part is done",
@@ -175,6 +161,8 @@ std::string refusal(const Arch& arch, protocol::Answer answer, protocol::Reader 
 }
 
 }  // namespace
+
+const char* describe(protocol::Answer answer) { return meaning_of(answer).text; }
 
 void CommandClient::on_session(std::uint16_t session, protocol::Architecture architecture) {
     architecture_ = architecture;

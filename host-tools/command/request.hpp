@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person's request to a target, in words.
+// A person's request, in words, to a target or to the figures that a view shows.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "host-tools/image/choice.hpp"
@@ -17,8 +18,13 @@ struct ControlRequest {
     bool also = false;               // for trace: other functions keep their state
 };
 
-// Convert to and from a line of JSON, for a recorder's control socket. Throw Error.
-std::string to_json(const ControlRequest& request);
-ControlRequest control_request(std::string_view json);
+// The figures that a live view has counted.
+class Figures {
+public:
+    virtual ~Figures() = default;
+    // They begin again, because of `request`: now, or at `clock` of the target if that is later.
+    // Throws Error if nothing more can come.
+    virtual void zero(const std::string& request, std::optional<std::uint64_t> clock) = 0;
+};
 
 }  // namespace nopscope::host

@@ -8,12 +8,17 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/command/request.hpp"
 
 namespace nopscope::host {
+
+// Convert to and from a line of JSON. Throw Error.
+std::string to_json(const ControlRequest& request);
+ControlRequest control_request(std::string_view json);
 
 struct ControlAnswer {
     Exit status = Exit::ok;

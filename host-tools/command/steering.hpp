@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host-tools/command/client.hpp"
-#include "host-tools/command/figures.hpp"
+#include "host-tools/command/request.hpp"
 #include "host-tools/command/socket.hpp"
 #include "host-tools/line/stream/session.hpp"
 

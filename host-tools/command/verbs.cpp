@@ -34,9 +34,6 @@ std::uint64_t number(std::string_view text, std::uint64_t most) {
     }
     return value;
 }
-std::uint64_t number_or_0(const Words& words, Command what) {
-    return words.size() > 1 ? number(words[1], protocol::most_argument(what)) : 0;
-}
 std::uint64_t number_of(const Words& words, Command what) {
     return number(words[1], protocol::most_argument(what));
 }
@@ -104,11 +101,8 @@ std::uint64_t select(CommandClient& client, const std::vector<bool>& chosen) {
     return selected;
 }
 
-// Sends `trace` or another command for a selection: the head bytes, then the count of sites.
-void apply(CommandClient& client, Command what, Bytes head, std::uint64_t selected) {
-    const Bytes count = varint(selected);
-    head.insert(head.end(), count.begin(), count.end());
-    client.request(what, head);
+std::string functions(std::uint64_t count) {
+    return fmt::format("{} function{}", count, count == 1 ? "" : "s");
 }
 
 // `first`: index of the first word that is a glob.
@@ -118,30 +112,36 @@ Choice with_globs(const ControlRequest& request, long first = 1) {
     return choice;
 }
 
+// Sends a command for the functions that the request names. Returns their number.
+std::uint64_t apply(const ControlRequest& request, const TargetSide& target, Command what,
+                    Bytes head, long first = 1) {
+    const std::uint64_t selected =
+        select(target.client, choose(symbols_of(target), with_globs(request, first)));
+    const Bytes count = varint(selected);
+    head.insert(head.end(), count.begin(), count.end());
+    target.client.request(what, head);
+    return selected;
+}
+
 std::string trace(const ControlRequest& request, const TargetSide& target) {
     const bool none = request.words[0] == "untrace";
-    const std::uint64_t selected =
-        select(target.client, choose(symbols_of(target), with_globs(request)));
     const std::uint8_t recorder = none ? static_cast<std::uint8_t>(protocol::Recorder::none)
                                   : request.recorder.empty()
                                       ? protocol::recorder_as_before
                                       : number_in(protocol::recorder_names, request.recorder);
     const std::uint8_t flags = request.also || none ? 0 : protocol::only_selected;
-    apply(target.client, Command::set_recorder, {recorder, flags}, selected);
-    return fmt::format("{} {} function{}{}", none ? "no longer tracing" : "tracing", selected,
-                       selected == 1 ? "" : "s", request.also ? " more" : "");
+    const std::uint64_t selected = apply(request, target, Command::set_recorder, {recorder, flags});
+    return fmt::format("{} {}{}", none ? "no longer tracing" : "tracing", functions(selected),
+                       request.also ? " more" : "");
 }
 
 std::string only(const ControlRequest& request, const TargetSide& target) {
     if (request.words.size() == 1) {
-        apply(target.client, Command::set_subtree, {0}, 0);
+        target.client.request(Command::set_subtree, Bytes{0, 0});
         return "recording all that is traced";
     }
-    const std::uint64_t selected =
-        select(target.client, choose(symbols_of(target), with_globs(request)));
-    apply(target.client, Command::set_subtree, {1}, selected);
-    return fmt::format("recording only {} function{} and below", selected,
-                       selected == 1 ? "" : "s");
+    const std::uint64_t selected = apply(request, target, Command::set_subtree, {1});
+    return fmt::format("recording only {} and below", functions(selected));
 }
 
 protocol::TargetReport target_report(CommandClient& client) {
@@ -168,38 +168,16 @@ std::string baud(const ControlRequest& request, const TargetSide& target) {
     return fmt::format("the line runs at {} baud", wanted);
 }
 
-// A command without an argument; with_id() sends one that has a number.
-template <Command what>
-std::string plain(const ControlRequest&, const TargetSide& target) {
-    target.client.request(what);
-    return "ok";
-}
-template <Command what>
-std::string with_id(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(what, varint(number_or_0(request.words, what)));
-    return "ok";
-}
-std::string mode(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(Command::set_mode,
-                          Bytes{number_in(protocol::mode_names, request.words[1])});
-    return "ok";
-}
-std::string depth(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(Command::set_depth, varint(number_of(request.words, Command::set_depth)));
-    return "ok";
-}
-std::string sample(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(Command::set_sample, varint(one_in(request.words[1])));
-    return "ok";
+// For a check, before a hello came, the clock's rate is 0, and each time is 0 ticks.
+std::uint64_t ticks_of(const Words& words, const HelloInfo& hello) {
+    const double wanted = seconds(words[1]) * static_cast<double>(hello.clock_hz);
+    const std::uint64_t most = protocol::most_argument(Command::set_min_duration);
+    if (wanted <= static_cast<double>(most))
+        return static_cast<std::uint64_t>(std::llround(wanted));
+    refuse(fmt::format("{} are more than {} ticks of the target's clock", words[1], most));
 }
 std::string min_duration(const ControlRequest& request, const TargetSide& target) {
-    const double wanted = seconds(request.words[1]) * static_cast<double>(target.hello.clock_hz);
-    const std::uint64_t most = protocol::most_argument(Command::set_min_duration);
-    if (!(wanted <= static_cast<double>(most))) {
-        refuse(
-            fmt::format("{} are more than {} ticks of the target's clock", request.words[1], most));
-    }
-    const auto ticks = static_cast<std::uint64_t>(std::llround(wanted));
+    const std::uint64_t ticks = ticks_of(request.words, target.hello);
     target.client.request(Command::set_min_duration, varint(ticks));
     return fmt::format("recording calls of {} ticks and more", ticks);
 }
@@ -242,11 +220,8 @@ std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text, Archs arch
 std::string capture(const ControlRequest& request, const TargetSide& target) {
     const Arch* const arch = &arch_of(target.hello.architecture);
     const auto [mask, result] = captured(request.words[1], {&arch, 1});
-    const std::uint64_t selected =
-        select(target.client, choose(symbols_of(target), with_globs(request, 2)));
-    apply(target.client, Command::set_capture, {mask, result}, selected);
-    return fmt::format("capturing {} of {} function{}", request.words[1], selected,
-                       selected == 1 ? "" : "s");
+    const std::uint64_t selected = apply(request, target, Command::set_capture, {mask, result}, 2);
+    return fmt::format("capturing {} of {}", request.words[1], functions(selected));
 }
 
 // "none", or events' names or numbers -> set_events' arguments.
@@ -278,42 +253,47 @@ Bytes events_of(const Words& words) {
 std::string events(const ControlRequest& request, const TargetSide& target) {
     const Bytes arguments = events_of(request.words);
     target.client.request(Command::set_events, arguments);
-    if (arguments[0] == 0) return "counting no events";
-    std::string said = "counting";
-    for (std::size_t n = 1; n < request.words.size(); ++n)
-        said += (n == 1 ? " " : " and ") + request.words[n];
-    return said;
+    return arguments[0] == 0 ? "counting no events"
+                             : fmt::format("counting {}", fmt::join(request.words.begin() + 1,
+                                                                    request.words.end(), " and "));
 }
 
-void check_id(const Words& words) { number_or_0(words, Command::mark); }
-void check_captured(const Words& words) { captured(words[1], all_archs()); }
-void check_events(const Words& words) { events_of(words); }
-void check_mode(const Words& words) { number_in(protocol::mode_names, words[1]); }
-void check_depth(const Words& words) { number_of(words, Command::set_depth); }
-void check_time(const Words& words) { seconds(words[1]); }
-void check_ratio(const Words& words) { one_in(words[1]); }
-void check_rate(const Words& words) {
-    if (number_of(words, Command::set_baud) == 0) refuse("baud 0 is no rate");
+// The bytes that a command sends of its words, or that a check drops.
+Bytes id_of(const Words& words) {
+    return varint(words.size() > 1 ? number_of(words, Command::mark) : 0);
+}
+Bytes mode_of(const Words& words) { return {number_in(protocol::mode_names, words[1])}; }
+Bytes depth_of(const Words& words) { return varint(number_of(words, Command::set_depth)); }
+Bytes sample_of(const Words& words) { return varint(one_in(words[1])); }
+Bytes time_of(const Words& words) { return varint(ticks_of(words, {})); }
+Bytes rate_of(const Words& words) {
+    const std::uint64_t rate = number_of(words, Command::set_baud);
+    if (rate == 0) refuse("baud 0 is no rate");
+    return varint(rate);
+}
+Bytes captured_of(const Words& words) {
+    const auto [mask, result] = captured(words[1], all_archs());
+    return {mask, result};
 }
 
 constexpr std::size_t any = ~std::size_t{0};
-constexpr Argument id{.text = "[ID]", .most = 1, .check = check_id};
+constexpr Argument id{.text = "[ID]", .most = 1, .bytes = id_of};
 constexpr Argument some_globs{.text = "GLOB...", .least = 1, .most = any};
 constexpr Argument globs{.text = "[GLOB...]", .most = any};
 constexpr Argument captured_globs{
-    .text = "WHAT GLOB...", .least = 2, .most = any, .check = check_captured};
+    .text = "WHAT GLOB...", .least = 2, .most = any, .bytes = captured_of};
 constexpr Argument event_list{
-    .text = "EVENT...", .least = 1, .most = any, .values = event_words, .check = check_events};
+    .text = "EVENT...", .least = 1, .most = any, .values = event_words, .bytes = events_of};
 constexpr Argument mode_name{.text = "MODE",
                              .least = 1,
                              .most = 1,
                              .values = mode_names,
                              .has_other_values = false,
-                             .check = check_mode};
-constexpr Argument calls{.text = "CALLS", .least = 1, .most = 1, .check = check_depth};
-constexpr Argument time{.text = "TIME", .least = 1, .most = 1, .check = check_time};
-constexpr Argument ratio{.text = "RATIO", .least = 1, .most = 1, .check = check_ratio};
-constexpr Argument rate{.text = "RATE", .least = 1, .most = 1, .check = check_rate};
+                             .bytes = mode_of};
+constexpr Argument calls{.text = "CALLS", .least = 1, .most = 1, .bytes = depth_of};
+constexpr Argument time{.text = "TIME", .least = 1, .most = 1, .bytes = time_of};
+constexpr Argument ratio{.text = "RATIO", .least = 1, .most = 1, .bytes = sample_of};
+constexpr Argument rate{.text = "RATE", .least = 1, .most = 1, .bytes = rate_of};
 
 constexpr Verb table[] = {
     {.name = "baud",
@@ -330,7 +310,6 @@ constexpr Verb table[] = {
      .chooses = true,
      .has_recorder = true,
      .is_option = true,
-     .old_option = "--filter",
      .key = 'f',
      .is_on_page = true},
     {.name = "untrace",
@@ -347,8 +326,7 @@ constexpr Verb table[] = {
      .perform = only,
      .filters = true,
      .chooses = true,
-     .is_option = true,
-     .old_option = "--only-function"},
+     .is_option = true},
     {.name = "capture",
      .help = "Record arguments and result of these functions; WHAT: as x0,x1,result or a0, or none",
      .argument = captured_globs,
@@ -361,12 +339,11 @@ constexpr Verb table[] = {
      .more_help = "; none: no longer",
      .argument = event_list,
      .perform = events,
-     .is_option = true,
-     .old_option = "--event"},
+     .is_option = true},
     {.name = "depth",
      .help = "Record only so many calls deep; 0: all",
      .argument = calls,
-     .perform = depth,
+     .command = Command::set_depth,
      .filters = true,
      .is_option = true},
     {.name = "min-duration",
@@ -379,35 +356,33 @@ constexpr Verb table[] = {
     {.name = "sample",
      .help = "Record one call in so many: 1/N",
      .argument = ratio,
-     .perform = sample,
+     .command = Command::set_sample,
      .filters = true,
      .is_option = true,
      .recorder = protocol::Recorder::sampled},
     {.name = "mode",
      .help = "How the target treats what the line cannot carry",
      .argument = mode_name,
-     .perform = mode,
+     .command = Command::set_mode,
      .is_option = true,
      .key = 'M',
      .is_on_page = true},
-    {.name = "start", .help = "Record again", .perform = plain<Command::start>, .is_on_page = true},
-    {.name = "stop", .help = "Stop recording", .perform = plain<Command::stop>, .is_on_page = true},
+    {.name = "start", .help = "Record again", .command = Command::start, .is_on_page = true},
+    {.name = "stop", .help = "Stop recording", .command = Command::stop, .is_on_page = true},
     {.name = "mark",
      .help = "Put a mark into the recording",
      .argument = id,
-     .perform = with_id<Command::mark>,
+     .command = Command::mark,
      .key = 'm',
      .is_numbered = true,
      .is_on_page = true},
     {.name = "snapshot",
      .help = "Send what flight mode has kept",
      .argument = id,
-     .perform = with_id<Command::snapshot>,
+     .command = Command::snapshot,
      .key = 'S',
      .is_on_page = true},
-    {.name = "send-profile",
-     .help = "Send the profile now",
-     .perform = plain<Command::send_profile>},
+    {.name = "send-profile", .help = "Send the profile now", .command = Command::send_profile},
     {.name = "zero",
      .help = "Count from now on: sets the figures of `top` and `serve` to zero",
      .key = 'z',
@@ -415,7 +390,7 @@ constexpr Verb table[] = {
     {.name = "stats", .help = "Say what is recorded, and the counters", .perform = stats},
     {.name = "hello",
      .help = "Send a hello now, as at the beginning of a session",
-     .perform = plain<Command::hello>},
+     .command = Command::hello},
     {.name = "reset", .help = "Reset the target", .perform = reset},
 };
 
@@ -468,7 +443,7 @@ std::vector<std::string> recorder_names() {
 void check(const ControlRequest& request) {
     const Verb& verb = verb_of(request);
     check_options(verb, request);
-    if (verb.argument.check != nullptr) verb.argument.check(request.words);
+    if (verb.argument.bytes != nullptr) verb.argument.bytes(request.words);
     if (!request.recorder.empty()) number_in(protocol::recorder_names, request.recorder);
 }
 
@@ -479,7 +454,7 @@ void check_names(const ControlRequest& request, const Symbols* symbols) {
            with_globs(request, static_cast<long>(std::max<std::size_t>(verb.argument.least, 1))));
 }
 
-bool needs_target(const ControlRequest& request) { return verb_of(request).perform != nullptr; }
+bool needs_target(const ControlRequest& request) { return verb_of(request).is_for_target(); }
 
 std::string perform_here(const ControlRequest& request, Figures* figures) {
     if (figures == nullptr) {
@@ -494,10 +469,16 @@ std::string perform_here(const ControlRequest& request, Figures* figures) {
 
 Performed perform(const ControlRequest& request, const TargetSide& target) {
     const Verb& verb = verb_of(request);
-    if (verb.perform == nullptr) return {.text = perform_here(request, target.figures)};
+    if (!verb.is_for_target()) return {.text = perform_here(request, target.figures)};
     target.client.wait_for_target();
     (void)target.client.take_late();
-    Performed done{.text = verb.perform(request, target)};
+    Performed done{.text = "ok"};
+    if (verb.command) {
+        const auto bytes = verb.argument.bytes;
+        target.client.request(*verb.command, bytes != nullptr ? bytes(request.words) : Bytes());
+    } else {
+        done.text = verb.perform(request, target);
+    }
     // The ring may still have records of before, so the target says what time it is.
     if (verb.filters && target.figures != nullptr) {
         target.figures->zero(fmt::format("{}", fmt::join(request.words, " ")),

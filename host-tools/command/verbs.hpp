@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "host-tools/command/client.hpp"
-#include "host-tools/command/figures.hpp"
 #include "host-tools/command/request.hpp"
 #include "host-tools/line/stream/session.hpp"
 #include "tracer/protocol/recorders.hpp"
@@ -32,26 +31,26 @@ struct Argument {
     std::size_t most = 0;
     std::vector<std::string> (*values)() = nullptr;  // words to offer; null: they cannot be listed
     bool has_other_values = true;
-    // `words`: the request's, with the verb first. Throws Error (Exit::usage).
-    void (*check)(const std::vector<std::string>& words) = nullptr;
+    // Returns what a command sends of it. `words`: the request's, with the verb first. Throws Error
+    // (Exit::usage). Null: nothing, or names of functions.
+    CommandClient::Bytes (*bytes)(const std::vector<std::string>& words) = nullptr;
 };
-
-// This version of nopscope drops the old names: docs/versions.md.
-inline constexpr char old_options_end[] = "0.4.0";
 
 struct Verb {
     const char* name;
     const char* help;            // what it does
     const char* more_help = "";  // continues `help`, in the help of ctl
     Argument argument = {};
-    // Returns what to print. Null: a request that needs no target.
+    // Either the command that the request sends, with its argument's bytes; or what carries it out,
+    // and returns what to print. Neither: a request that needs no target.
+    std::optional<protocol::Command> command = {};
     std::string (*perform)(const ControlRequest&, const TargetSide&) = nullptr;
+    bool is_for_target() const { return command || perform != nullptr; }
     bool filters = false;       // changes which calls are recorded: figures begin again
     bool chooses = false;       // takes globs of functions, --notrace and --size-above
     bool has_recorder = false;  // --recorder and --also
     // Commands that read a line have an option --NAME; they send such options in the table's order.
     bool is_option = false;
-    const char* old_option = nullptr;  // the option's name before 0.2.0
     // The recorder that the option uses if the user names none.
     std::optional<protocol::Recorder> recorder = {};
     char key = '\0';           // in top; '\0': none

@@ -66,12 +66,7 @@ std::string clock_text(const FiguresBegin& begin) {
 }
 
 Live::Live(LiveOptions options)
-    : options_(std::move(options)),
-      symbols_(symbols_of(options_.line)),
-      feed_(
-          timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
-      watch_(symbols(), &figures_),
-      tee_(figures_, watch_) {
+    : options_(std::move(options)), symbols_(symbols_of(options_.line)) {
     options_.line.steering.check_names(symbols());
     const bool one_way = goes_one_way(options_.line);
     takes_commands_ = !one_way;
@@ -86,12 +81,7 @@ Live::Live(LiveOptions options)
 }
 
 Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
-    : options_(std::move(options)),
-      takes_commands_(true),
-      feed_(
-          timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
-      watch_(nullptr, &figures_),
-      tee_(figures_, watch_) {
+    : options_(std::move(options)), takes_commands_(true) {
     start(std::move(open), comes_back);
 }
 
@@ -306,30 +296,22 @@ void Live::note(const std::string& sentence) {
     note_ = sentence;
 }
 
-ControlAnswer Live::answer_here(const ControlRequest& request) {
-    try {
-        return {Exit::ok, perform_here(request, this)};
-    } catch (const Error& error) {
-        return {error.code(), error.what()};
-    }
-}
-
 std::future<ControlAnswer> Live::ask(ControlRequest request) {
     try {
         check(request);
+        if (!needs_target(request)) return answered({Exit::ok, perform_here(request, this)});
+        if (!takes_commands_) {
+            throw Error(options_.line.from +
+                            ": commands cannot be sent there: take serial:, tcp:, unix: or exec:",
+                        Exit::usage);
+        }
+        const std::lock_guard lock(asked_mutex_);
+        if (takes_no_more_) throw Error("the line is over");
+        return asked_.emplace_back(Asked{.request = std::move(request), .answer = {}})
+            .answer.get_future();
     } catch (const Error& error) {
         return answered({error.code(), error.what()});
     }
-    if (!needs_target(request)) return answered(answer_here(request));
-    if (!takes_commands_) {
-        return answered({Exit::usage, options_.line.from +
-                                          ": commands cannot be sent there: take serial:, tcp:, "
-                                          "unix: or exec:"});
-    }
-    const std::lock_guard lock(asked_mutex_);
-    if (takes_no_more_) return answered({Exit::input, "the line is over"});
-    return asked_.emplace_back(Asked{.request = std::move(request), .is_end = false, .answer = {}})
-        .answer.get_future();
 }
 
 void Live::write_tape(LineReader::Clock::time_point now) {
@@ -337,11 +319,8 @@ void Live::write_tape(LineReader::Clock::time_point now) {
     try {
         recording_->flush_if_due(line_->reader(), now);
     } catch (const Error& error) {
-        last_recording_ = recording_locked();
-        last_recording_.on = false;
+        drop_recording();
         last_recording_.error = error.what();
-        tee_.remove(recording_->sink());
-        recording_.reset();
     }
 }
 
@@ -365,11 +344,15 @@ SideRecording Live::stop_recording() {
     return last_recording_;
 }
 
-void Live::end_recording(nsc::EndReason reason) {
+std::unique_ptr<LiveRecording> Live::drop_recording() {
     last_recording_ = recording_locked();
     last_recording_.on = false;
-    const std::unique_ptr<LiveRecording> recording = std::move(recording_);
-    tee_.remove(recording->sink());
+    tee_.remove(recording_->sink());
+    return std::move(recording_);
+}
+
+void Live::end_recording(nsc::EndReason reason) {
+    const std::unique_ptr<LiveRecording> recording = drop_recording();
     try {
         recording->end(line_->reader(), reason, std::nullopt);
         last_recording_.file_bytes = recording->file_bytes();

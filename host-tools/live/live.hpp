@@ -18,6 +18,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -28,12 +29,25 @@
 #include "host-tools/figures/report/report.hpp"
 #include "host-tools/figures/timeline/timeline.hpp"
 #include "host-tools/line/stream/tee.hpp"
-#include "host-tools/live/counters_since.hpp"
-#include "host-tools/live/fair_mutex.hpp"
 #include "host-tools/live/live_recording.hpp"
 #include "host-tools/live/reconnecting_source.hpp"
 
 namespace nopscope::host {
+
+// A waiting thread gets this mutex next, even if its holder locks it again at once. Without this,
+// the thread that reads a fast line would keep out the threads that look at it.
+class FairMutex {
+public:
+    void lock() {
+        const std::lock_guard next(next_);
+        held_.lock();
+    }
+    void unlock() { held_.unlock(); }
+
+private:
+    std::mutex next_;
+    std::mutex held_;
+};
 
 struct LiveOptions {
     LineOptions line;
@@ -157,7 +171,6 @@ private:
         std::promise<ControlAnswer> answer;
     };
     void start(ReconnectingSource::Open open, bool comes_back);
-    ControlAnswer answer_here(const ControlRequest& request);
     void zero(const std::string& request, std::optional<std::uint64_t> clock) override;
     void show_locked(const Part& part);
     FiguresBegin begin_now(const std::string& request);
@@ -173,6 +186,7 @@ private:
     LiveStatus status_locked() const;
     std::vector<CoreStatus> cores_locked() const;
     SideRecording recording_locked() const;
+    std::unique_ptr<LiveRecording> drop_recording();
     void end_recording(nsc::EndReason reason);
 
     const LiveOptions options_;
@@ -199,11 +213,11 @@ private:
     std::uint64_t session_at_zero_ = 0;
     std::uint64_t losses_at_zero_ = 0;
     Timeline timeline_;
-    CallFeed feed_;                   // feeds timeline_
+    CallFeed feed_{timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt};
     MovesInOrder figures_{profile_};  // feeds the sinks that follow calls
-    Watch watch_;
+    Watch watch_{symbols(), &figures_};
     Ending ending_;
-    Tee tee_;
+    Tee tee_{figures_, watch_};
     std::unique_ptr<LineReader> line_;  // only the reading thread calls its wait()
     std::unique_ptr<LiveRecording> recording_;
     SideRecording last_recording_;              // the one that ended last

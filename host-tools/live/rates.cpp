@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "host-tools/figures/report/task_table.hpp"
-#include "host-tools/live/counters_since.hpp"
+#include "host-tools/live/live_recording.hpp"
 
 namespace nopscope::host {
 namespace {

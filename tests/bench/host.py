@@ -26,7 +26,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 from qemu import elf_of, qemu_command  # noqa: E402
 
 NOPSCOPE = os.environ["NOPSCOPE"]
-REPORT_BENCH = os.environ["NOPSCOPE_REPORT_BENCH"]
+CODEC_BENCH = os.environ["NOPSCOPE_CODEC_BENCH"]
 DEMO = elf_of("virt-max", "demo")
 HERTZ = 1_000_000_000
 # Instructions an event, on x86-64 with GCC 12 at -O1, with decoding at -O2.
@@ -83,7 +83,7 @@ class Inputs:
         ev13, listed = directory / "calls.ev13", directory / "names.txt"
         write(ev13, b"", "<BIQ", repeated(events, times))
         listed.write_text("".join(f"{number} 0 {re.sub(' ', '_', name)}\n" for number, name in names.items()), encoding="utf-8")
-        run(REPORT_BENCH, ev13, "--tick-hz", HERTZ, "--names", listed, "--nsc", self.recording)
+        run(CODEC_BENCH, ev13, "--tick-hz", HERTZ, "--names", listed, "--nsc", self.recording)
         ev13.unlink()
 
     def for_others(self, events, times):

@@ -41,7 +41,7 @@ class Identity(cli.Case):
         trace, listed, out = (stem.with_suffix(f".{suffix}") for suffix in ("ev13", "names", "nsc"))
         trace.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in [*events, (1, MAIN, now)]))
         listed.write_text("".join(f"{number} 0 {' '.join(words)}\n" for number, *words in names))
-        cli.run(os.environ["NOPSCOPE_REPORT_BENCH"], trace, "--nsc", out, "--tick-hz", "1000000000", "--names", listed)
+        cli.run(os.environ["NOPSCOPE_CODEC_BENCH"], trace, "--nsc", out, "--tick-hz", "1000000000", "--names", listed)
         return out
 
     def test_every_command_takes_every_name(self):

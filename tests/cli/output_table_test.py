@@ -23,7 +23,7 @@ import export_formats
 import line_test
 import trace2
 
-REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
+CODEC_BENCH = cli.HOST_BUILD / "bin" / "nopscope-codec-bench"
 
 FAULTS = {  # of standard output: the sentence
     "full": "cannot write standard output: No space left on device",
@@ -56,7 +56,7 @@ class Table(cli.Case):
             events += struct.pack("<BIQ", kind, function, now)
         (self.directory / "events").write_bytes(events)
         (self.directory / "symbols").write_text("".join(f"{n} 0 f{n}\n" for n in range(5)))
-        cli.run(REPORT_BENCH, self.directory / "events", "--names", self.directory / "symbols", "--nsc", self.files["nsc"])
+        cli.run(CODEC_BENCH, self.directory / "events", "--names", self.directory / "symbols", "--nsc", self.files["nsc"])
         self.files["line"].write_bytes((cli.GOLDEN / "stream.bin").read_bytes())
         self.files["elf"].write_bytes(cli.DEMO.read_bytes())
         recorder = self.enterContext(socketserver.UnixStreamServer(str(self.files["socket"]), Answer))

@@ -90,7 +90,7 @@ MAY_NAME = {
     "tracer/arch/select.hpp": ({"arm64", "aarch64", "riscv", "riscv64"}, "it chooses the architecture"),
     "host-tools/cli/commands/check.cpp": ({"bti"}, "the options --bti and --no-bti, and a key of the JSON"),
     "host-tools/cli/commands/record.cpp": ({"aarch64"}, "a command as a user types it, with QEMU's program"),
-    "host-tools/cli/generated/manual.cpp": ({"aarch64"}, "the manual page of QEMU's program"),
+    "host-tools/cli/generated/man_page.cpp": ({"aarch64"}, "the manual page of QEMU's program"),
 }
 
 # Phrases that are hard to understand, and their replacements (CONTRIBUTING.md, "Style"). They apply

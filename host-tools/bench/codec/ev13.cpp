@@ -93,30 +93,4 @@ std::span<const StampedRecord> Ev13::next() {
     return chunk_;
 }
 
-bool Ev13::check(std::span<const StampedRecord> decoded) {
-    for (const StampedRecord& each : decoded) {
-        const std::uint64_t before = entered_before_.size();
-        const std::uint64_t index = checked_++;
-        if (index >= records()) return false;
-        if (static_cast<std::uint32_t>(each.clock) != each.record.clock_low()) return false;
-        CallEvent event_decoded{0, 0, each.clock};
-        if (each.record.kind() == protocol::Kind::entry) {
-            event_decoded.id = each.record.payload();
-        } else if (each.record.kind() == protocol::Kind::ret) {
-            const std::uint64_t back = (index - each.record.entry_index()) & index_mask;
-            if (back > index) return false;
-            event_decoded.type = each.record.unwound() ? 2 : 1;
-            event_decoded.id = id_of_[index - back];
-        } else {
-            return false;
-        }
-        id_of_.push_back(event_decoded.id);
-        const CallEvent expected =
-            index >= before ? event(index - before)
-                            : CallEvent{0, entered_before_[before - 1 - index], event(0).ticks};
-        if (event_decoded != expected) return false;
-    }
-    return true;
-}
-
 }  // namespace nopscope::host

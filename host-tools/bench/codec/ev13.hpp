@@ -24,7 +24,6 @@ struct CallEvent {
     std::uint8_t type = 0;
     std::uint32_t id = 0;
     std::uint64_t ticks = 0;
-    bool operator==(const CallEvent&) const = default;
 };
 
 using protocol::StampedRecord;
@@ -41,10 +40,6 @@ public:
 
     // The next records of the trace, in order; empty at its end.
     std::span<const StampedRecord> next();
-
-    // Compares the next decoded records with the trace. False: they differ.
-    bool check(std::span<const StampedRecord> decoded);
-    bool all_checked() const { return checked_ == records(); }
 
 private:
     struct Open {
@@ -67,9 +62,7 @@ private:
     std::vector<StampedRecord> chunk_;
     Stack stack_;
     std::uint64_t converted_ = 0;
-    std::uint64_t ended_before_ = 0;    // how many of entered_before_ have ended
-    std::vector<std::uint32_t> id_of_;  // by decoded record
-    std::uint64_t checked_ = 0;
+    std::uint64_t ended_before_ = 0;  // how many of entered_before_ have ended
 };
 
 }  // namespace nopscope::host

@@ -3,12 +3,8 @@
 
 #include <algorithm>
 
-#include "host-tools/base/error.hpp"
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
-#include "host-tools/cli/options.hpp"
 #include "host-tools/image/choice.hpp"
 #include "host-tools/views/json/json.hpp"
 

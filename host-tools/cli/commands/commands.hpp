@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of commands. To add one, declare it here, name it in its group, and write
-// host-tools/cli/commands/NAME.cpp.
+// What each command includes, and the list of commands. To add one, declare it here, name it in its
+// group, and write host-tools/cli/commands/NAME.cpp.
 #pragma once
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <functional>
 #include <vector>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/options.hpp"
 
 namespace nopscope::host {
 
@@ -24,7 +28,7 @@ AddCommand add_html, add_export;
 AddCommand add_ctl, add_events;
 AddCommand add_check, add_names;
 AddCommand add_doctor, add_help;
-AddCommand add_reference, add_boards;
+AddCommand add_reference;
 
 struct CommandGroup {
     const char* name;  // in --help; empty: hidden
@@ -40,7 +44,7 @@ inline std::vector<CommandGroup> command_groups() {
         {"Ask a target", {add_ctl, add_events}},
         {"Look at an image", {add_check, add_names}},
         {"Help", {add_doctor, add_help}},
-        {"", {add_reference, add_boards}},
+        {"", {add_reference}},
     };
 }
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ctl` sends one request to a target, directly over the line or through the line's recorder.
-#include <fmt/format.h>
-
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
-#include "host-tools/cli/options.hpp"
 #include "host-tools/command/socket.hpp"
 #include "host-tools/command/verbs.hpp"
 #include "host-tools/image/read_symbols.hpp"

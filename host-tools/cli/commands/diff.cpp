@@ -3,7 +3,6 @@
 #include "host-tools/figures/diff/diff.hpp"
 #include "host-tools/figures/diff/clones.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -12,9 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
 #include "host-tools/views/json/json.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `doctor` checks ports, tools and images. Each finding says what the user can do about it.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +9,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/defaults.hpp"

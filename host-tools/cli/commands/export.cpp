@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `export` writes a recording in another tool's format.
-#include <fmt/format.h>
-
 #include <cstdio>
 
-#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/views/export/formats.hpp"

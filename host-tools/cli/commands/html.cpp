@@ -2,7 +2,6 @@
 // `html` writes a recording as a page for a browser.
 #include "host-tools/cli/commands/html.hpp"
 
-#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/views/page/html.hpp"
 

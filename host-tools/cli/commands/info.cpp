@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `info` describes a recording or an image, without its profile.
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/or_throw.hpp"
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/figures/report/make_report.hpp"

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `irq` shows the interrupts that firmware reports (tracer/include/nopscope/interrupts.hpp).
-#include <fmt/format.h>
-
 #include <iterator>
 #include <map>
 
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/figures/function_queries/function_queries.hpp"

@@ -8,7 +8,9 @@
 
 #include "host-tools/calls/selected_calls.hpp"
 #include "host-tools/cli/options.hpp"
+#include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/line/stream/damage.hpp"
+#include "host-tools/recording/reader.hpp"
 
 namespace nopscope::host {
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/image/names.hpp"
 
-#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
-#include "host-tools/cli/options.hpp"
 
 namespace nopscope::host {
 namespace {

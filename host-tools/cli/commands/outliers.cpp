@@ -2,13 +2,9 @@
 // `outliers` shows the slowest calls of a function.
 #include "host-tools/figures/function_queries/outliers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "host-tools/base/or_throw.hpp"
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/figures/function_queries/function_queries.hpp"

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `query` runs SQL on the tables that `export --format sqlite` writes.
-#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <memory>
 #include <string_view>
 
 #include "host-tools/base/file.hpp"
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/views/export/formats.hpp"

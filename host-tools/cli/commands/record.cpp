@@ -3,18 +3,14 @@
 //
 // The recorder decodes the line once and writes to the file at least four times a second, so a
 // killed recorder loses at most a quarter of a second. --save-line also saves the line's raw bytes.
-#include <fmt/format.h>
-
 #include <chrono>
 #include <set>
 
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/base/same_file.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/control_options.hpp"
-#include "host-tools/cli/options.hpp"
 #include "host-tools/command/ending.hpp"
 #include "host-tools/line/stream/damage.hpp"
 #include "host-tools/line/stream/diagnosis.hpp"
@@ -50,7 +46,7 @@ public:
     void on_session(const HelloInfo& hello) override {
         TargetSink::on_session(hello);
         for (const std::string& sentence : shortcomings(hello)) {
-            if (told_.insert(sentence).second) complain(sentence);
+            if (told_.insert(sentence).second) screen_.say(sentence);
         }
     }
     void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
@@ -71,7 +67,6 @@ public:
             with_commas(events_), rate / 1000, with_commas(reader.line().bytes),
             with_commas(stream.dropped), with_commas(stream.lost), reader.line().corrupt_frames));
     }
-    void complain(const std::string& sentence) { screen_.say(sentence); }
 
 private:
     Screen& screen_;
@@ -87,22 +82,6 @@ constexpr auto linger = 2s;
 // With the second that exec: waits, the recorder ends within two seconds.
 constexpr auto end_silence = 800ms;
 
-// Saves the line's bytes, unless the path is empty. The first byte replaces an older file.
-class RawFile {
-public:
-    explicit RawFile(const std::string& path) {
-        if (!path.empty()) file_.emplace(path);
-    }
-    void write(std::span<const std::uint8_t> bytes) {
-        if (!file_ || bytes.empty()) return;
-        file_->write(bytes);
-        file_->take_place();
-    }
-
-private:
-    std::optional<NewFile> file_;
-};
-
 // Refuses an input that this recording would rename or remove: the .old or .part file of an output.
 void guard_inputs(const RecordOptions& options) {
     std::vector<std::string> inputs{options.line.image, options.raw};
@@ -117,8 +96,8 @@ void guard_inputs(const RecordOptions& options) {
 // Everything that receives the line's data: files, console and progress.
 struct Destination {
     const RecordOptions& options;
-    const Symbols* symbols;  // null: there is no image
-    RawFile raw;
+    const Symbols* symbols;                    // null: there is no image
+    std::unique_ptr<NewFile> raw;              // --save-line: its first byte replaces an older file
     std::optional<Series> series;              // --rotate
     std::unique_ptr<LiveRecording> recording;  // the current file
     Clock::time_point recording_began = Clock::now();
@@ -133,7 +112,7 @@ struct Destination {
     Destination(const RecordOptions& of, const Symbols* known_symbols, Screen& screen)
         : options(of),
           symbols(known_symbols),
-          raw(options.raw),
+          raw(options.raw.empty() ? nullptr : std::make_unique<NewFile>(options.raw)),
           series(options.rotation ? std::optional(Series(options.output, *options.rotation))
                                   : std::nullopt),
           recording(next_recording()),
@@ -217,11 +196,14 @@ private:
     bool read(std::chrono::milliseconds timeout) {
         const Source::Result got = to_.line->wait(timeout);
         const auto now = Clock::now();
-        to_.raw.write(to_.line->bytes());
+        if (to_.raw && got.count != 0) {
+            to_.raw->write(to_.line->bytes());
+            to_.raw->take_place();
+        }
         to_.line->take(now);
         to_.recording->flush_if_due(to_.reader(), now);
         to_.rotate_if_due(now, screen_);
-        if (const auto wrong = to_.line->complaint(now)) to_.monitor.complain(*wrong);
+        if (const auto wrong = to_.line->complaint(now)) screen_.say(*wrong);
         to_.monitor.progress(to_.reader(), now);
         return got.closed;
     }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `replay` lists the calls and returns of a recording, or of a line, in the order in which they
 // happened.
-#include <fmt/format.h>
-
 #include <chrono>
 #include <optional>
 
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/or_throw.hpp"
-#include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/calls/moves_in_order.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `report` and `graph` read a recording, name its functions, and print it.
 #include "host-tools/views/json/report.hpp"
-#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/views/text/csv.hpp"

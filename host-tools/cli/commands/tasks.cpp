@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tasks` shows where the cores' time went, by task, and what tasks waited for.
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "host-tools/base/output.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/figures/report/task_table.hpp"
@@ -17,32 +13,23 @@
 namespace nopscope::host {
 namespace {
 
-enum class Order : std::uint8_t { cpu, ready, longest, blocked, runs, name };
-const std::map<std::string, Order> orders{{"cpu", Order::cpu},         {"ready", Order::ready},
-                                          {"longest", Order::longest}, {"blocked", Order::blocked},
-                                          {"runs", Order::runs},       {"name", Order::name}};
+// What a task has of each; null: its name.
+using Order = std::uint64_t TaskLine::*;
+const std::map<std::string, Order> orders{
+    {"cpu", &TaskLine::cpu_ns},         {"ready", &TaskLine::ready_ns},
+    {"longest", &TaskLine::longest_ns}, {"blocked", &TaskLine::blocked_ns},
+    {"runs", &TaskLine::runs},          {"name", nullptr}};
 
 struct TasksOptions : ReportOptions {
     std::vector<std::string> idle = TaskTableOptions{}.idle;
-    Order order = Order::cpu;
+    Order order = &TaskLine::cpu_ns;
     std::size_t top = 0;
     bool each = false;
 };
 
 void sort_lines(std::vector<TaskLine>& lines, Order order) {
-    const auto value = [order](const TaskLine& line) -> std::uint64_t {
-        switch (order) {
-        case Order::cpu: return line.cpu_ns;
-        case Order::ready: return line.ready_ns;
-        case Order::longest: return line.longest_ns;
-        case Order::blocked: return line.blocked_ns;
-        case Order::runs: return line.runs;
-        case Order::name: break;
-        }
-        return 0;
-    };
-    std::stable_sort(lines.begin(), lines.end(), [&](const TaskLine& a, const TaskLine& b) {
-        return value(a) != value(b) ? value(a) > value(b) : order == Order::name && a.name < b.name;
+    std::stable_sort(lines.begin(), lines.end(), [order](const TaskLine& a, const TaskLine& b) {
+        return order == nullptr ? a.name < b.name : a.*order > b.*order;
     });
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `top` shows a running target in a terminal. With --once it prints one view.
-#include <fmt/format.h>
 #include <langinfo.h>
 #include <signal.h>
 #include <unistd.h>
@@ -12,9 +11,7 @@
 #include <tuple>
 
 #include "host-tools/base/interrupt.hpp"
-#include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
-#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace nopscope::host {
@@ -51,22 +50,5 @@ inline std::vector<CLI::Option*> all_options(CLI::App& app) {
 inline bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() != 0; }
 // Whether an option or an argument may be repeated.
 inline bool is_repeated(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
-
-// Returns an option's words if its type name is that of choices(), "{a,b}"; else nothing.
-inline std::vector<std::string> choices_of(const CLI::Option& option) {
-    const std::string type = option.get_type_name();
-    std::vector<std::string> words;
-    if (type.size() < 2 || type.front() != '{' || type.back() != '}') return words;
-    std::string word;
-    for (const char c : std::string_view(type).substr(1)) {
-        if (c != ',' && c != '}') {
-            word += c;
-        } else {
-            words.push_back(std::move(word));
-            word.clear();
-        }
-    }
-    return words;
-}
 
 }  // namespace nopscope::host

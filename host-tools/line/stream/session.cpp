@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "host-tools/line/stream/hello_reader.hpp"
 
@@ -134,42 +135,17 @@ void SessionReader::on_hello(const protocol::ParsedFrame& frame) {
 // Keeps a frame that came before its session's hello. False: there is no room.
 bool SessionReader::set_aside(const protocol::ParsedFrame& frame) {
     const std::size_t bytes = protocol::frame_header_bytes + 2 + frame.payload_bytes;
-    if (waiting_.size() + bytes > waiting_limit_bytes) return false;
-    const std::size_t at = waiting_.size();
-    waiting_.resize(at + bytes);
-    protocol::Writer out(waiting_.data() + at);
-    out.fixed(static_cast<std::uint8_t>(frame.header.stream));
-    out.fixed(frame.header.core);
-    out.fixed(frame.header.session);
-    out.fixed(frame.header.sequence);
-    out.fixed(static_cast<std::uint16_t>(frame.payload_bytes));
-    out.bytes(frame.payload, frame.payload_bytes);
+    if (waiting_bytes_ + bytes > waiting_limit_bytes) return false;
+    waiting_bytes_ += bytes;
+    waiting_.push_back({frame.header, {frame.payload, frame.payload + frame.payload_bytes}});
     return true;
-}
-
-// visit(const protocol::FrameHeader&, std::span<const std::uint8_t> payload)
-template <typename Visit>
-void SessionReader::for_each_waiting(Visit visit) const {
-    protocol::Reader in(waiting_.data(), waiting_.size());
-    while (in.left() != 0) {
-        protocol::FrameHeader header;
-        header.stream = static_cast<protocol::Stream>(in.fixed<std::uint8_t>());
-        header.core = in.fixed<std::uint8_t>();
-        header.session = in.fixed<std::uint16_t>();
-        header.sequence = in.fixed<std::uint32_t>();
-        const auto count = in.fixed<std::uint16_t>();
-        visit(header, std::span(in.bytes(count), count));
-    }
 }
 
 // The frames go without arrival times, because set_aside() does not keep these.
 void SessionReader::replay() {
     arrival_.reset();
-    for_each_waiting(
-        [this](const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) {
-            use(header, payload, [&] { in_session(header, payload.data(), payload.size()); });
-        });
-    waiting_ = {};
+    for (const auto& [header, payload] : std::exchange(waiting_, {}))
+        use(header, payload, [&] { in_session(header, payload.data(), payload.size()); });
 }
 
 void SessionReader::in_session(const protocol::FrameHeader& header, const std::uint8_t* payload,
@@ -320,12 +296,13 @@ void SessionReader::end_session() {
         if (!done_.complete) ++done_.unfinished_sessions;
         sink_.on_session_end();
     } else {
-        for_each_waiting([this](const auto& header, std::span<const std::uint8_t> payload) {
+        for (const auto& [header, payload] : waiting_) {
             ++done_.frames_without_hello;
             sink_.on_unused(header, payload);
-        });
+        }
     }
     waiting_ = {};
+    waiting_bytes_ = 0;
     cores_ = {};
     finals_ = 0;
     sequences_from_ = 0;

@@ -273,6 +273,12 @@ private:
         bool has_frames() const { return has_stats || started || missing != 0; }
     };
 
+    // A frame before the hello.
+    struct Waiting {
+        protocol::FrameHeader header;
+        std::vector<std::uint8_t> payload;
+    };
+
     // A gap in a stream's sequence numbers.
     struct Jump {
         protocol::Stream stream{};
@@ -287,8 +293,6 @@ private:
     std::uint64_t unused_frames() const;
     template <typename Use>
     void use(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload, Use use);
-    template <typename Visit>
-    void for_each_waiting(Visit visit) const;
     void on_hello(const protocol::ParsedFrame& frame);
     bool set_aside(const protocol::ParsedFrame& frame);
     void replay();
@@ -323,8 +327,9 @@ private:
     std::size_t jump_count_ = 0;
     std::array<std::unique_ptr<Core>, 256> cores_{};
     std::vector<protocol::StampedRecord> records_;  // of one frame
-    std::vector<std::uint8_t> waiting_;  // frames before the hello: header, length u16, payload
-    StreamCounters done_;                // all counts except those in cores_
+    std::vector<Waiting> waiting_;
+    std::size_t waiting_bytes_ = 0;
+    StreamCounters done_;  // all counts except those in cores_
 };
 
 }  // namespace nopscope::host

@@ -227,7 +227,7 @@ class Case(unittest.TestCase):
         if names is not None:
             listed.write_text(names)
             options += "--names", listed
-        run(os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", out, *options)
+        run(os.environ["NOPSCOPE_CODEC_BENCH"], calls, "--nsc", out, *options)
         calls.unlink()
         return out
 

@@ -81,7 +81,7 @@ def make_others(path):
     for name, events in (("pauses", with_pauses()), ("equal", at_one_time()), ("deep", deep())):
         calls = path(name).with_suffix(".ev13")
         calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
-        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", path(name)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([os.environ["NOPSCOPE_CODEC_BENCH"], calls, "--nsc", path(name)], check=True, stdout=subprocess.DEVNULL)
     clocks = {"torture-54": 54_000_000, "tasks-54": 54_000_000, "tasks-62": 62_500_000}
     for name, hertz in clocks.items():
         path(name).write_bytes(by_clock(path(name[:-3]).read_bytes(), hertz))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headless Chromium for a test file, and what the tests read from a page.
 //
-//     suite("diff");      with CHROMIUM, NOPSCOPE, and for record() NOPSCOPE_REPORT_BENCH
+//     suite("diff");      with CHROMIUM, NOPSCOPE, and for record() NOPSCOPE_CODEC_BENCH
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { after, afterEach, before, beforeEach } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
-const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
+const { NOPSCOPE, NOPSCOPE_CODEC_BENCH, CHROMIUM } = process.env;
 
 export const run = (...words) => execFileSync(words[0], words.slice(1), { encoding: "utf8", maxBuffer: 1 << 28 });
 export const nopscope = (...words) => run(NOPSCOPE, ...words);
@@ -92,6 +92,6 @@ export function record(name, events, names) {
         return bytes;
     })));
     writeFileSync(list, names);
-    run(NOPSCOPE_REPORT_BENCH, calls, "--tick-hz", "1000000000", "--names", list, "--nsc", out);
+    run(NOPSCOPE_CODEC_BENCH, calls, "--tick-hz", "1000000000", "--names", list, "--nsc", out);
     return out;
 }

@@ -2,7 +2,7 @@
 // Pages of invented recordings in headless Chromium: the differential flame graph that `diff --html` writes, and functions of the same
 // name, such as static ones of several files, where each row, frame and link belongs to one of them.
 //
-//     node --test invented_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
+//     node --test invented_test.mjs, with NOPSCOPE, NOPSCOPE_CODEC_BENCH and CHROMIUM
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -346,15 +346,11 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
     EXPECT_EQ(all[2].record.payload(), 7u);
     Bytes line = encoder.line();
     LineDecoder decoder(line);
-    EXPECT_TRUE(trace.check(decoder.next(100)));
-    EXPECT_TRUE(trace.all_checked());
-
-    // The comparison finds each difference.
+    const auto decoded = decoder.next(100);
+    ASSERT_EQ(decoded.size(), all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
-        Ev13 again(bytes, 1'000'000'000);
-        Records wrong = all;
-        wrong[i].record.word ^= i % 2 == 0 ? 1 : std::uint64_t{1} << protocol::payload_shift;
-        EXPECT_FALSE(again.check(wrong)) << i;
+        EXPECT_EQ(decoded[i].record.word, all[i].record.word) << i;
+        EXPECT_EQ(decoded[i].clock, all[i].clock) << i;
     }
 }
 

@@ -4,10 +4,12 @@
 //   MemoryBudget   Containers that grow with a recording charge each new entry before they take the
 //                  memory. A refused entry is merged with others or left out, and counted. So a
 //                  recording that is too large still gives a report.
-//   the kernel     limit_memory() sets RLIMIT_DATA. Other allocations fail as std::bad_alloc.
+//   the kernel     limit_memory() sets RLIMIT_DATA. Other allocations fail as std::bad_alloc. In
+//                  any thread this ends the command with a sentence and exit code 3 (Exit::input).
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -56,5 +58,17 @@ public:
 private:
     std::uint64_t left_;
 };
+
+inline constexpr char out_of_memory_sentence[] =
+    "out of memory: give it more (--memory N), a shorter recording or a smaller image";
+
+// what() of an Error, or out_of_memory_sentence for std::bad_alloc and std::length_error.
+std::string sentence_of(const std::exception& error);
+
+// Prints the sentence and ends the process, for libraries that cannot continue. Allocates nothing.
+[[noreturn]] void exit_out_of_memory();
+
+// From now on, an uncaught exception in any thread ends the process: a sentence and exit code 3.
+void catch_in_all_threads();
 
 }  // namespace nopscope::host

@@ -2,6 +2,7 @@
 #include "host-tools/base/output.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -15,14 +16,14 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/gzip.hpp"
 #include "host-tools/base/same_file.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
+
 namespace fs = std::filesystem;
 namespace {
 
@@ -286,6 +287,10 @@ void Output::commit() {
     if (error) throw Error(fmt::format("cannot write {}: {}", said_, error.message()));
     committed_ = true;
     if (replaces) fs::remove_all(before, error);
+}
+
+void say(const std::string& sentence) {
+    fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence));
 }
 
 }  // namespace nopscope::host

@@ -132,4 +132,7 @@ private:
     bool committed_ = false;
 };
 
+// Prints a line to stderr, after the command's name. `sentence` may contain outside text.
+void say(const std::string& sentence);
+
 }  // namespace nopscope::host

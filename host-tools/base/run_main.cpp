@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/out_of_memory.hpp"
+#include "host-tools/base/memory.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <iterator>
+#include <utility>
 
 namespace nopscope::host {
 namespace {
@@ -94,6 +95,25 @@ std::string escaped(std::string_view bytes, bool lines) {
         ++i;
     }
     return out;
+}
+
+constexpr std::size_t longest = 200;  // limits the time: a product of two lengths
+constexpr std::size_t most_shown = 3;
+
+// The edit distance in letters.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row.back();
 }
 
 }  // namespace
@@ -201,6 +221,27 @@ std::string some_of(const std::vector<std::string>& names, std::size_t most) {
 void add_count(std::string& list, std::uint64_t count, std::string_view what) {
     if (count == 0) return;
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", with_commas(count), what);
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
+    if (word.size() > longest) return {};
+    std::vector<std::pair<std::size_t, std::string_view>> near;
+    for (const std::string& name : names) {
+        if (name.size() > longest) continue;
+        const std::size_t letters = distance(word, name);
+        if (letters <= (word.size() + 1) / 3) near.emplace_back(letters, name);
+    }
+    std::sort(near.begin(), near.end());
+    near.erase(std::unique(near.begin(), near.end()), near.end());
+    const std::size_t shown = std::min(most_shown, near.size());
+    std::string text;
+    for (std::size_t n = 0; n < shown; ++n) {
+        text += (n == 0           ? ": did you mean "
+                 : n + 1 == shown ? " or "
+                                  : ", ") +
+                for_cell(near[n].second);
+    }
+    return text.empty() ? text : text + "?";
 }
 
 }  // namespace nopscope::host

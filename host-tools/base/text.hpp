@@ -48,4 +48,9 @@ std::string some_of(const std::vector<std::string>& names, std::size_t most);
 // Appends a count that is not zero to a list: "3 gaps, 1,204 marks".
 void add_count(std::string& list, std::uint64_t count, std::string_view what);
 
+// ": did you mean a, b or c?", the end of a sentence about a word that is not in `names`. It has at
+// most three names, safe for a terminal, the nearest first. Each differs from `word` by at most a
+// third of its letters. Empty: no name is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
+
 }  // namespace nopscope::host

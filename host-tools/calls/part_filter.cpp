@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/calls/function_table.hpp"
 #include "host-tools/image/function_names.hpp"

@@ -7,7 +7,6 @@
 #include <charconv>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/text.hpp"
 

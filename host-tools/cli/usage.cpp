@@ -7,8 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "host-tools/base/nearest.hpp"
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/options.hpp"

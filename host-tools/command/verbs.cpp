@@ -10,7 +10,6 @@
 #include <span>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/arch/arch.hpp"
 #include "host-tools/image/arch/pmu_events.hpp"

@@ -9,7 +9,6 @@
 #include <unordered_set>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/image/conventions.hpp"
 #include "host-tools/image/function_names.hpp"
 #include "host-tools/image/names.hpp"
 #include "host-tools/image/read_symbols.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/function_names.hpp"
 

@@ -13,8 +13,8 @@
 #include <new>
 #include <span>
 
-#include "host-tools/base/out_of_memory.hpp"
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/memory.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/image/debug_file.hpp"
 #include "host-tools/image/source_text.hpp"
 #include "tracer/protocol/bytes.hpp"

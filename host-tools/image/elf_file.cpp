@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/image/elf_file.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iterator>
 
@@ -20,19 +22,7 @@ namespace {
 // Memory for the sections and their symbols, at most, per byte of the file.
 constexpr std::uint64_t memory_of_byte = 16;
 
-constexpr std::uint32_t sht_symtab = 2;
-constexpr std::uint32_t sht_strtab = 3;
-constexpr std::uint32_t sht_rela = 4;
-constexpr std::uint32_t sht_note = 7;
-constexpr std::uint32_t sht_nobits = 8;
-constexpr std::uint64_t shf_compressed = 0x800;
-constexpr std::size_t elf_header_bytes = 64;
-constexpr std::size_t section_header_bytes = 64;
-constexpr std::uint64_t most_sections = ElfFile::most_bytes / section_header_bytes;
-constexpr std::uint16_t shn_xindex = 0xffff;
-constexpr std::size_t relocation_bytes = 24;
-constexpr std::size_t symbol_bytes = 24;
-constexpr std::uint32_t nt_gnu_build_id = 3;
+constexpr std::uint64_t most_sections = ElfFile::most_bytes / sizeof(Elf64_Shdr);
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -41,10 +31,14 @@ Bytes part(Bytes all, std::uint64_t offset, std::uint64_t size) {
     return all.subspan(offset, size);
 }
 
+// A structure or a number at the offset; zeros: it is not whole.
+static_assert(std::endian::native == std::endian::little);
 template <typename T>
-T at(Bytes bytes, std::size_t offset) {
-    const Bytes field = part(bytes, offset, sizeof(T));
-    return protocol::Reader(field.data(), field.size()).fixed<T>();
+T at(Bytes bytes, std::size_t offset = 0) {
+    T value{};
+    if (const Bytes field = part(bytes, offset, sizeof value); !field.empty())
+        std::memcpy(&value, field.data(), sizeof value);
+    return value;
 }
 
 }  // namespace
@@ -90,63 +84,58 @@ ElfFile::ElfFile(std::vector<std::uint8_t> bytes, std::string path) : ElfFile(st
 }
 
 void ElfFile::read(const Part& part_of) {
-    Bytes header = part_of(0, elf_header_bytes);
-    for (std::size_t bytes = elf_header_bytes; header.empty() && bytes != 0;)  // a short file
+    Bytes header = part_of(0, sizeof(Elf64_Ehdr));
+    for (std::size_t bytes = sizeof(Elf64_Ehdr); header.empty() && bytes != 0;)  // a short file
         header = part_of(0, --bytes);
     if (const auto wrong = no_image(header)) throw Error(path_ + " " + *wrong);
-    arch_ = arch_of_machine(at<std::uint16_t>(header, 18));
-    entry_ = at<std::uint64_t>(header, 24);
+    const auto fields = at<Elf64_Ehdr>(header);
+    arch_ = arch_of_machine(fields.e_machine);
+    entry_ = fields.e_entry;
     read_sections(part_of, header);
     read_symbols();
     relocate();
 }
 
-void ElfFile::read_sections(const Part& part_of, Bytes header) {
-    const auto offset = at<std::uint64_t>(header, 40);
-    const auto entry_bytes = at<std::uint16_t>(header, 58);
-    std::uint64_t count = at<std::uint16_t>(header, 60);
-    std::uint32_t names = at<std::uint16_t>(header, 62);
-    if (offset == 0) {
+void ElfFile::read_sections(const Part& part_of, Bytes fields) {
+    const auto header = at<Elf64_Ehdr>(fields);
+    if (header.e_shoff == 0) {
         throw Error(path_ +
                     " has no section table, which something removed after the link: give the ELF "
                     "file as the linker wrote it");
     }
-    if (entry_bytes != section_header_bytes) return;
+    if (header.e_shentsize != sizeof(Elf64_Shdr)) return;
     // Numbers of 16 bits that are too small are in the first section's header.
-    const Bytes first = part_of(offset, section_header_bytes);
-    if (count == 0) count = std::min(at<std::uint64_t>(first, 32), most_sections);
-    if (names == shn_xindex) names = at<std::uint32_t>(first, 40);
-    const Bytes headers = part_of(offset, count * section_header_bytes);
-    const auto header_of = [&](std::size_t i) {
-        return headers.subspan(i * section_header_bytes, section_header_bytes);
-    };
-    for (std::size_t i = 0; i < headers.size() / section_header_bytes; ++i) {
-        const Bytes fields = header_of(i);
-        ElfSection section;
-        section.type = at<std::uint32_t>(fields, 4);
-        section.flags = at<std::uint64_t>(fields, 8);
-        section.address = at<std::uint64_t>(fields, 16);
-        section.size = at<std::uint64_t>(fields, 32);
-        section.link = at<std::uint32_t>(fields, 40);
-        const bool is_read = section.is_allocated() || section.type == sht_symtab ||
-                             section.type == sht_strtab || section.type == sht_note;
-        if (section.type != sht_nobits && is_read)
-            section.bytes = part_of(at<std::uint64_t>(fields, 24), section.size);
-        sections_.push_back(section);
+    const auto first = at<Elf64_Shdr>(part_of(header.e_shoff, sizeof(Elf64_Shdr)));
+    const std::uint64_t count =
+        header.e_shnum != 0 ? header.e_shnum : std::min(first.sh_size, most_sections);
+    const std::uint32_t names = header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link;
+    const Bytes table = part_of(header.e_shoff, count * sizeof(Elf64_Shdr));
+    std::vector<Elf64_Shdr> headers(table.size() / sizeof(Elf64_Shdr));
+    for (std::size_t i = 0; i < headers.size(); ++i)
+        headers[i] = at<Elf64_Shdr>(table, i * sizeof(Elf64_Shdr));
+    for (const Elf64_Shdr& of : headers) {
+        ElfSection& section = sections_.emplace_back();
+        section.type = of.sh_type;
+        section.flags = of.sh_flags;
+        section.address = of.sh_addr;
+        section.size = of.sh_size;
+        section.link = of.sh_link;
+        const bool is_read = section.is_allocated() || of.sh_type == SHT_SYMTAB ||
+                             of.sh_type == SHT_STRTAB || of.sh_type == SHT_NOTE;
+        if (of.sh_type != SHT_NOBITS && is_read) section.bytes = part_of(of.sh_offset, of.sh_size);
     }
     for (std::size_t i = 0; i < sections_.size(); ++i) {
         ElfSection& section = sections_[i];
-        section.name = string_at(names, at<std::uint32_t>(header_of(i), 0));
+        section.name = string_at(names, headers[i].sh_name);
         if (section.name == ".gnu_debuglink")
-            section.bytes = part_of(at<std::uint64_t>(header_of(i), 24), section.size);
+            section.bytes = part_of(headers[i].sh_offset, section.size);
         if (!section.name.starts_with(".debug") && !section.name.starts_with(".zdebug")) continue;
         // A compressed section begins with its size: in the gABI's Elf64_Chdr, or after GNU's
         // "ZLIB" in 8 big-endian bytes.
-        const Bytes head =
-            part_of(at<std::uint64_t>(header_of(i), 24), std::min<std::uint64_t>(section.size, 16));
+        const Bytes head = part_of(headers[i].sh_offset, std::min<std::uint64_t>(section.size, 16));
         std::uint64_t bytes = section.size;
-        if ((section.flags & shf_compressed) != 0) {
-            bytes = at<std::uint64_t>(head, 8);
+        if ((section.flags & SHF_COMPRESSED) != 0) {
+            bytes = at<std::uint64_t>(head, offsetof(Elf64_Chdr, ch_size));
         } else if (section.name.starts_with(".zdebug")) {
             bytes = 0;
             for (std::size_t n = 4; n < std::min<std::size_t>(head.size(), 12); ++n)
@@ -164,16 +153,15 @@ void ElfFile::read_sections(const Part& part_of, Bytes header) {
 // Gives each word that a relocation makes the address it has where the program was linked.
 void ElfFile::relocate() {
     for (const ElfSection& table : sections_) {
-        if (table.type != sht_rela || !table.is_allocated()) continue;
-        for (std::size_t i = 0; i < table.bytes.size() / relocation_bytes; ++i) {
-            const Bytes entry = table.bytes.subspan(i * relocation_bytes, relocation_bytes);
-            const auto where = at<std::uint64_t>(entry, 0);
-            if (at<std::uint64_t>(entry, 8) != arch_->relative_relocation) continue;
-            const Bytes word = bytes_at(where, 8);
-            if (word.empty() || at<std::uint64_t>(word, 0) != 0) continue;
+        if (table.type != SHT_RELA || !table.is_allocated()) continue;
+        for (std::size_t i = 0; i < table.bytes.size() / sizeof(Elf64_Rela); ++i) {
+            const auto entry = at<Elf64_Rela>(table.bytes, i * sizeof(Elf64_Rela));
+            if (entry.r_info != arch_->relative_relocation) continue;
+            const Bytes word = bytes_at(entry.r_offset, 8);
+            if (word.empty() || at<std::uint64_t>(word) != 0) continue;
             // The bytes are in parts_, which are this object's.
-            std::memcpy(const_cast<std::uint8_t*>(word.data()), entry.data() + 16, 8);
-            relocated_.push_back(where);
+            std::memcpy(const_cast<std::uint8_t*>(word.data()), &entry.r_addend, 8);
+            relocated_.push_back(entry.r_offset);
         }
     }
     std::sort(relocated_.begin(), relocated_.end());
@@ -192,21 +180,21 @@ std::string_view ElfFile::string_at(std::uint32_t section, std::uint64_t offset)
 
 void ElfFile::read_symbols() {
     for (const ElfSection& table : sections_) {
-        if (table.type != sht_symtab) continue;
-        for (std::size_t i = 1; i < table.bytes.size() / symbol_bytes; ++i) {
+        if (table.type != SHT_SYMTAB) continue;
+        for (std::size_t i = 1; i < table.bytes.size() / sizeof(Elf64_Sym); ++i) {
             if (symbols_.size() == most_symbols) {
                 throw Error(fmt::format("{} has more than {} symbols: is it damaged?", path_,
                                         most_symbols));
             }
-            const Bytes entry = table.bytes.subspan(i * symbol_bytes, symbol_bytes);
+            const auto entry = at<Elf64_Sym>(table.bytes, i * sizeof(Elf64_Sym));
             ElfSymbol symbol;
-            symbol.name = string_at(table.link, at<std::uint32_t>(entry, 0));
-            symbol.type = entry[4] & 15;
-            symbol.is_local = (entry[4] >> 4) == 0;
-            symbol.is_weak = (entry[4] >> 4) == 2;
-            symbol.section = at<std::uint16_t>(entry, 6);
-            symbol.address = at<std::uint64_t>(entry, 8);
-            symbol.size = at<std::uint64_t>(entry, 16);
+            symbol.name = string_at(table.link, entry.st_name);
+            symbol.type = ELF64_ST_TYPE(entry.st_info);
+            symbol.is_local = ELF64_ST_BIND(entry.st_info) == STB_LOCAL;
+            symbol.is_weak = ELF64_ST_BIND(entry.st_info) == STB_WEAK;
+            symbol.section = entry.st_shndx;
+            symbol.address = entry.st_value;
+            symbol.size = entry.st_size;
             symbols_.push_back(symbol);
         }
     }
@@ -218,13 +206,13 @@ bool ElfFile::is_debug_file() const {
     const auto is_code = [](const ElfSection& one) { return one.is_code() && one.size != 0; };
     return std::ranges::any_of(sections_, is_code) &&
            std::ranges::all_of(sections_, [&](const ElfSection& one) {
-               return !is_code(one) || one.type == sht_nobits;
+               return !is_code(one) || one.type == SHT_NOBITS;
            });
 }
 
 Bytes ElfFile::build_id() const {
     for (const ElfSection& section : sections_) {
-        if (section.type != sht_note) continue;
+        if (section.type != SHT_NOTE) continue;
         protocol::Reader in(section.bytes.data(), section.bytes.size());
         while (in.left() >= 12) {
             const auto name_bytes = in.fixed<std::uint32_t>();
@@ -234,7 +222,7 @@ Bytes ElfFile::build_id() const {
             const std::uint8_t* name = in.bytes(padded(name_bytes));
             const std::uint8_t* value = in.bytes(value_bytes);
             if (name == nullptr || value == nullptr) break;
-            if (type == nt_gnu_build_id && name_bytes == 4 && std::memcmp(name, "GNU", 4) == 0) {
+            if (type == NT_GNU_BUILD_ID && name_bytes == 4 && std::memcmp(name, "GNU", 4) == 0) {
                 return {value, value_bytes};
             }
             in.bytes(std::min<std::uint64_t>(in.left(), padded(value_bytes) - value_bytes));

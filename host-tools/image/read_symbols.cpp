@@ -12,9 +12,8 @@
 #include <cstring>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/image/conventions.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
+#include "host-tools/image/arch/arch.hpp"
 #include "host-tools/image/dwarf_file.hpp"
 
 namespace nopscope::host {
@@ -137,6 +139,47 @@ unsigned SourceLines::convention(std::uint64_t address) const {
         if (found != conventions_.end()) return found->second;
     }
     return 0;
+}
+
+std::string broken_by_tracing(const ElfFile& elf, const SourceLines& lines, std::uint64_t site) {
+    constexpr char attribute[] =
+        "give it NOPSCOPE_NOTRACE, which is __attribute__((patchable_function_entry(0)))";
+    const auto sentence = [](const char* why, const char* remedy) {
+        return std::string(why) + ", so a traced call breaks the program: " + remedy;
+    };
+    const Arch& arch = elf.arch();
+    const unsigned convention = lines.convention(site);
+    if (const char* const why = arch.broken_convention(convention)) return sentence(why, attribute);
+    if (const auto words = arch.site_words(elf, site);
+        words && arch.takes_register_of_caller(elf, words->word_address + 4))
+        return sentence(arch.broken_by_its_code, attribute);
+    if (convention == SourceLines::convention_by_callers)
+        return sentence(arch.broken_by_its_callers, "compile its file with -fno-ipa-ra");
+    return {};
+}
+
+LineTable::LineTable(const ElfFile& elf) {
+    DwarfFile dwarf(elf);
+    dwarf.each_unit([&](Dwarf_Die* unit) {
+        DwarfFile::each_line(
+            unit, [&](std::uint64_t address, const char* file, std::uint32_t line) {
+                if (rows_.size() == max_rows) return;
+                const auto number = file == nullptr ? std::nullopt : files_.number_of(file);
+                rows_.push_back({address, number ? LinePlace{*number, line} : LinePlace{}});
+            });
+    });
+    // At an address where a sequence ends and another begins, the latter counts; else the last row.
+    std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+        return std::tuple(a.address, a.place.line != 0) < std::tuple(b.address, b.place.line != 0);
+    });
+}
+
+std::optional<LinePlace> LineTable::at(std::uint64_t address) const {
+    const auto after =
+        std::upper_bound(rows_.begin(), rows_.end(), address,
+                         [](std::uint64_t wanted, const Row& row) { return wanted < row.address; });
+    if (after == rows_.begin() || after[-1].place.line == 0) return std::nullopt;
+    return after[-1].place;
 }
 
 }  // namespace nopscope::host

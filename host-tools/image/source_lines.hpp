@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the definitions of functions in DWARF.
+// Finds in DWARF the definitions of functions, instructions' source lines, and the functions that
+// a traced call would make compute wrong.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "host-tools/image/dwarf_file.hpp"
+#include "host-tools/image/elf_file.hpp"
 
 namespace nopscope::host {
 
@@ -47,6 +51,38 @@ private:
     SourceFiles files_;
     std::size_t entries_ = 0;  // number of visited DWARF entries
     unsigned convention_of_unit_ = 0;
+};
+
+// Why tracing breaks the function at this patch site, and the remedy: a phrase behind its name.
+// Empty: neither DWARF nor the function's first instructions say that it does.
+std::string broken_by_tracing(const ElfFile& elf, const SourceLines& lines, std::uint64_t site);
+
+struct LinePlace {
+    std::uint32_t file = 0;  // index in LineTable::files()
+    std::uint32_t line = 0;  // from 1
+    bool operator==(const LinePlace&) const = default;
+};
+
+// Reads all line programs of the file once. A file may have none.
+class LineTable {
+public:
+    static constexpr std::size_t max_rows = std::size_t{1} << 22;  // drops further rows
+
+    explicit LineTable(const ElfFile& elf);
+
+    // The place of the instruction at this link-time address.
+    std::optional<LinePlace> at(std::uint64_t address) const;
+    // Names as in DWARF.
+    const std::vector<std::string>& files() const { return files_.names(); }
+
+private:
+    struct Row {
+        std::uint64_t address;
+        LinePlace place;  // line 0: no line from here on
+    };
+
+    std::vector<Row> rows_;  // ascending
+    SourceFiles files_;
 };
 
 }  // namespace nopscope::host

@@ -41,7 +41,7 @@ struct Symbols {
     // Functions and labels of the text without a site; ascending, without duplicates, sizes not 0.
     std::vector<Function> code;
     std::vector<TailCalls> tails;            // of each site; empty: not known
-    std::vector<Problem> broken_by_tracing;  // sites; only from an ELF (conventions.hpp)
+    std::vector<Problem> broken_by_tracing;  // sites; only from an ELF (source_lines.hpp)
     bool names_only = false;  // of a debug file: `sites` are all functions, and have no CRC
 
     // The function whose site is at this link-time address.

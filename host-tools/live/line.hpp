@@ -29,7 +29,7 @@ struct LineOptions {
 };
 
 // The image's symbols; nothing: no image is known. Throws Error, also if the image has a patch site
-// in a function that a traced call breaks (image/conventions.hpp).
+// in a function that a traced call breaks (image/source_lines.hpp).
 std::optional<Symbols> symbols_of(const LineOptions& options);
 
 // True if nothing can be sent to the line: a file, standard input, a target's memory.

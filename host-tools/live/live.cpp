@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/memory.hpp"
 #include "host-tools/base/or_throw.hpp"
-#include "host-tools/base/out_of_memory.hpp"
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/command/verbs.hpp"
 #include "host-tools/figures/report/make_report.hpp"

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
 #include "host-tools/views/json/json.hpp"

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/defaults.hpp"

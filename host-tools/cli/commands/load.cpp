@@ -9,7 +9,6 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/or_throw.hpp"
 #include "host-tools/base/progress.hpp"
-#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/calls/moves_in_order.hpp"
 #include "host-tools/calls/task_labels.hpp"

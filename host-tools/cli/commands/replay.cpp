@@ -6,7 +6,7 @@
 
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/or_throw.hpp"
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/calls/moves_in_order.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"

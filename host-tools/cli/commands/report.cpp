@@ -3,7 +3,6 @@
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/graph.hpp"
 #include "host-tools/views/text/report.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "host-tools/base/interrupt.hpp"
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/html.hpp"
 #include "host-tools/cli/control_options.hpp"

@@ -6,8 +6,8 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/figures/report/task_table.hpp"
 #include "host-tools/views/json/report.hpp"
-#include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/head.hpp"
+#include "host-tools/views/text/report.hpp"
 #include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "host-tools/base/interrupt.hpp"
-#include "host-tools/base/say.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/cli/control_options.hpp"

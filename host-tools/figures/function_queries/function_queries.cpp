@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/function_names.hpp"
 

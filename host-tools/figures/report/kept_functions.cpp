@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/image/function_names.hpp"
 

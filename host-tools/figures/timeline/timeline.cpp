@@ -69,7 +69,7 @@ std::int64_t Timeline::since_origin(Nanoseconds now) {
     return static_cast<std::int64_t>(now - origin_);
 }
 
-void Timeline::begin(OneTrack& on, std::int64_t now) {
+void Timeline::extend(OneTrack& on, std::int64_t now) {
     begin_ = std::min(begin_, now);
     on.now = std::max(on.now, now);
 }
@@ -87,7 +87,7 @@ void Timeline::entry(const Track& track, std::uint32_t function, Nanoseconds now
 }
 
 void Timeline::begin_deeper(OneTrack& on, const Level& level) {
-    if (on.depth == 1) begin(on, level.from);
+    if (on.depth == 1) extend(on, level.from);
     if (on.depth <= max_depth) on.levels.push_back(level);
 }
 
@@ -114,7 +114,7 @@ void Timeline::leave(const Track& track, const EndedCall& call) {
 void Timeline::point(const Track& track, std::uint32_t function, Nanoseconds now) {
     OneTrack& on = tracks_[track.number];
     const std::int64_t at = since_origin(now);
-    begin(on, at);
+    extend(on, at);
     ++calls_;
     add(track.number, on.depth, {at, 0, function, Left::returned});
 }
@@ -122,7 +122,7 @@ void Timeline::point(const Track& track, std::uint32_t function, Nanoseconds now
 void Timeline::whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                      std::uint32_t depth) {
     const std::int64_t end = since_origin(to);
-    begin(tracks_[track.number], end);
+    extend(tracks_[track.number], end);
     ++calls_;
     add(track.number, depth,
         {since_origin(from), static_cast<std::int64_t>(to - from), function, Left::returned});
@@ -207,7 +207,7 @@ void Timeline::widen(std::size_t slots) {
 void Timeline::mark(const Track& track, std::uint32_t id, Nanoseconds now) {
     const std::int64_t at = since_origin(now);
     OneTrack& on = tracks_[track.number];
-    begin(on, at);
+    extend(on, at);
     if (marks_++ >= max_marks) return leave_out(LeftOut::marks);
     on.marks_at.push_back(at);
     on.marks.push_back(id);

@@ -13,7 +13,6 @@
 
 #include "host-tools/calls/event_sink.hpp"
 #include "host-tools/calls/tasks.hpp"
-#include "host-tools/figures/report/json.hpp"
 
 namespace nopscope::host {
 
@@ -24,7 +23,7 @@ public:
     static constexpr std::size_t max_cells = std::size_t{1} << 16;  // rows times slots
     static constexpr std::size_t max_absences = 1024;               // then near ones are joined
     static constexpr std::size_t max_marks = 1024;
-    // Limits of json(): slots that have calls, and further longest calls.
+    // Limits of a page: slots that have calls, and further longest calls.
     static constexpr std::size_t most_cells = 8000;
     static constexpr std::size_t most_longest = 5000;
 
@@ -50,12 +49,8 @@ public:
     void console(std::string_view, Nanoseconds) override {}  // no timeline has a place for it
     void finish() override {}
 
-    // The view's section `timeline` (web/src/timeline_model.ts), of all events so far. An open call
-    // ends with its track's last event.
-    Json json(const PositionOf& position) const;
-
-private:
-    // Times are nanoseconds since `origin_`. Only a call of whole() may begin before it.
+    // The data, of all events so far; views read it. Times are nanoseconds since `origin_`. Only a
+    // call of whole() may begin before it.
     struct Call {
         std::int64_t from = 0;
         std::int64_t duration = -1;  // below 0: none
@@ -103,51 +98,60 @@ private:
         bool dropped = false;
         std::vector<Gap> list;
     };
-    // The part that json() shows: slots of the width that its limit allows, and the longest calls.
-    struct Selection {
-        std::vector<std::vector<Row>> rows;  // by track
-        unsigned shift = 0;
-        std::vector<LongCall> calls;  // by track, depth, time
-    };
+    // Of a target that names its tasks, or may: what each core ran. A core is a track there, and a
+    // task's track is a function. Null: nothing is known.
+    const Timeline* scheduler() const {
+        return !has_names_ || scheduler_.empty() ? nullptr : &scheduler_.front();
+    }
+    const std::vector<OneTrack>& tracks() const { return tracks_; }
+    const std::vector<LongCall>& longest() const { return longest_; }
+    // Whether `longest` has all calls.
+    bool has_all_calls() const { return threshold_ < 0; }
+    const std::vector<Gaps>& gaps() const { return gaps_; }
+    // By function number: key_of(), or 0.
+    const std::vector<std::uint64_t>& keys() const { return keys_; }
+    std::size_t slots() const { return slots_; }
+    unsigned shift() const { return shift_; }  // a slot is 2^shift ns wide
+    Nanoseconds origin() const { return origin_; }
+    // Of the earliest event; another core's may be before the origin.
+    std::int64_t begin() const { return begin_; }
+    std::uint64_t calls() const { return calls_; }    // that have ended
+    std::uint64_t deeper() const { return deeper_; }  // calls that have no row
+    // Whether the tracer's time is cut out of at least one session.
+    bool is_cut() const { return cut_; }
+    // Adds the level's counts to its slot.
+    void settle(Level& level, Row& row) const;
 
+private:
     std::int64_t since_origin(Nanoseconds now);
     // Extends the timeline's begin and the track's end to an event at `now`.
-    void begin(OneTrack& on, std::int64_t now);
+    void extend(OneTrack& on, std::int64_t now);
     void begin_deeper(OneTrack& on, const Level& level);
     void add(std::uint32_t track, std::size_t depth, const Call& call);
-    void settle(Level& level, Row& row) const;
     void spread(Row& row, std::int64_t from, std::int64_t to) const;
     void keep(std::uint32_t track, std::size_t depth, const Call& call);
     bool make_row(OneTrack& on, std::size_t depth);
     void widen(std::size_t slots);
-    Selection selection() const;
-    std::int64_t now() const;
-    Json json_bands() const;
-    Json json_tracks(const Selection& shown, const PositionOf& position,
-                     std::uint64_t& drawn) const;
-    Json json_scheduler() const;
 
     std::vector<OneTrack> tracks_;
-    // Of a target that names its tasks, or may: what each core ran. A core is a track there, and a
-    // task's track is a function. At most one.
-    std::vector<Timeline> scheduler_;
+    std::vector<Timeline> scheduler_;  // at most one
     std::vector<LongCall> longest_;
     std::int64_t threshold_ = -1;  // only longer calls go into `longest_`
     std::vector<Gaps> gaps_;
-    std::vector<std::uint64_t> keys_;  // by function number: key_of(), or 0
+    std::vector<std::uint64_t> keys_;
     std::size_t absences_ = 0;
     std::size_t marks_ = 0;
     std::size_t rows_ = 0;
     std::size_t slots_ = 8192;
-    unsigned shift_ = 10;  // a slot is 2^shift ns wide
+    unsigned shift_ = 10;
     Nanoseconds origin_ = 0;
     bool has_names_ = false;
     bool expects_names_ = false;
     bool started_ = false;
-    bool cut_ = false;        // the tracer's time is cut out of at least one session
-    std::int64_t begin_ = 0;  // of the earliest event; another core's may be before the origin
+    bool cut_ = false;
+    std::int64_t begin_ = 0;
     std::uint64_t calls_ = 0;
-    std::uint64_t deeper_ = 0;  // calls that have no row
+    std::uint64_t deeper_ = 0;
 };
 
 }  // namespace nopscope::host

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 
-#include "host-tools/image/arch/arm64/arm64.hpp"
-#include "host-tools/image/arch/riscv64/riscv64.hpp"
-
 namespace nopscope::host {
+
+namespace arm64 {
+extern const Arch arch;
+}
+namespace riscv64 {
+extern const Arch arch;
+}
 
 std::span<const Arch* const> all_archs() {
     static constexpr std::array all{&arm64::arch, &riscv64::arch};

@@ -112,7 +112,8 @@ struct Arch {
     bool (*is_landing_pad)(std::uint32_t word);  // for indirect calls, where the CPU enforces pads
     bool (*is_site_landing_pad)(std::uint32_t word);  // the one that compilers put before a site
     bool (*is_breakpoint)(std::uint32_t word);        // what debuggers write
-    void* (*new_disassembler)();                      // LLVM's; null: this LLVM has none
+    const char* llvm_triple;
+    const char* llvm_features;
 
     // The patch site of the function at `address`: the compiler puts the slot's NOPs before the
     // function and two words of NOPs at its entry, after a landing pad if there is one. It also

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <llvm-c/Disassembler.h>
+#include <llvm-c/Target.h>
 
 #include <array>
 
@@ -10,7 +11,15 @@
 
 namespace nopscope::host {
 
-Disassembler::Disassembler(const Arch& arch) : arch_(arch), context_(arch.new_disassembler()) {
+Disassembler::Disassembler(const Arch& arch) : arch_(arch) {
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64Disassembler();
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVDisassembler();
+    context_ = LLVMCreateDisasmCPUFeatures(arch.llvm_triple, "", arch.llvm_features, nullptr, 0,
+                                           nullptr, nullptr);
     if (context_ == nullptr) {
         throw Error(fmt::format(
             "the LLVM that this nopscope was built with has no disassembler for {}", arch.name));

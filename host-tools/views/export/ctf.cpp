@@ -123,24 +123,14 @@ public:
     void on_switch(const CoreSwitch& to) override {
         lanes_.on_switch(to, [this](const CoreSwitch& shown, TaskState left) {
             const std::uint32_t context = (shown.from ? shown.from : shown.to)->context;
-            event({0, shown.core, context}, switch_class, shown.at)
-                .text(kernel_name(shown.from, shown.core))
-                .add(thread_number(shown.from))
-                .add(priority(shown.from))
-                .add(value_of(left, ctf_states))
-                .text(kernel_name(shown.to, shown.core))
-                .add(thread_number(shown.to))
-                .add(priority(shown.to));
+            add_switch(event({0, shown.core, context}, switch_class, shown.at), shown,
+                       value_of(left, ctf_states));
             has_switches_ = true;
         });
     }
     void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
         lanes_.on_ready(task);
-        event(by, wakeup_class, now)
-            .text(kernel_name(task))
-            .add(thread_number(task))
-            .add(priority(task))
-            .add(task.core);
+        add_task(event(by, wakeup_class, now), task, task.core).add(task.core);
         has_switches_ = true;
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {

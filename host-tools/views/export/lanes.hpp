@@ -41,8 +41,18 @@ inline std::string kernel_name(const Track& track) {
     return track.task != nullptr ? for_cell(track.task->label)
                                  : fmt::format("core{}/{}", track.core, track.context);
 }
-inline std::string kernel_name(const std::optional<Track>& track, std::uint32_t core) {
-    return track ? kernel_name(*track) : fmt::format("swapper/{}", core);
+// Adds a core's task, and a switch of tasks, as Linux writes them.
+template <typename Event>
+Event& add_task(Event& event, const std::optional<Track>& task, std::uint32_t core) {
+    event.text(task ? kernel_name(*task) : fmt::format("swapper/{}", core));
+    event.add(thread_number(task));
+    event.add(priority(task));
+    return event;
+}
+template <typename Event, typename State>
+void add_switch(Event& event, const CoreSwitch& to, State left) {
+    add_task(event, to.from, to.core).add(left);
+    add_task(event, to.to, to.core);
 }
 
 class Lanes {

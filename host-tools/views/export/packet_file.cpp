@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/views/export/perfetto_fields.hpp"
+#include "host-tools/views/export/perfetto_packets.hpp"
 
 namespace nopscope::host {
 

@@ -23,7 +23,6 @@
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/lanes.hpp"
 #include "host-tools/views/export/packet_file.hpp"
-#include "host-tools/views/export/perfetto_fields.hpp"
 #include "host-tools/views/export/perfetto_packets.hpp"
 
 namespace nopscope::host {
@@ -90,13 +89,9 @@ public:
         if (!stack.end_values.empty()) [[unlikely]]
             core.held.annotations = stack.take_end_values();
         if (call.how == Left::returned) return;
-        core.held.annotations +=
-            Proto()
-                .message(event::annotations,
-                         Proto()
-                             .bytes(annotation::name, "left")
-                             .bytes(annotation::string_value, left_text(call.how)))
-                .text();
+        Proto left;
+        left.bytes(annotation::name, "left").bytes(annotation::string_value, left_text(call.how));
+        core.held.annotations += Proto().message(event::annotations, left).text();
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         named(track, instant_on(track, now), function, now, Type::instant);
@@ -104,28 +99,26 @@ public:
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
         const std::uint64_t on =
-            uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff));
-        describe(on, fmt::format("{}: told whole, depth {}", track_name(track), depth));
-        slice(
-            track.core, on, from, to,
-            Proto().bytes(event::name, functions_[function].name).bytes(event::categories, "call"));
+            described(uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff)),
+                      fmt::format("{}: told whole, depth {}", track_name(track), depth));
+        slice(track.core, on, from, to, function_fields(function, "call"));
     }
     void masked(const Track& track, std::uint32_t function, Nanoseconds from,
                 Nanoseconds to) override {
-        const std::uint64_t on = uuid(masked_kind, track.core);
-        describe(on, fmt::format("core {}: interrupts masked", track.core));
-        slice(
-            track.core, on, from, to,
-            Proto().bytes(event::name, functions_[function].name).bytes(event::categories, "irq"));
+        const std::uint64_t on = described(uuid(masked_kind, track.core),
+                                           fmt::format("core {}: interrupts masked", track.core));
+        slice(track.core, on, from, to, function_fields(function, "irq"));
     }
     void absence(std::uint32_t core, const Absence& absence) override {
         const bool is_drop = absence.lost == 0 && absence.overwritten == 0;
-        const std::uint64_t on = uuid(missing_kind, 2 * core + (is_drop ? 1 : 0));
-        describe(on, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
+        const std::uint64_t on =
+            described(uuid(missing_kind, 2 * core + (is_drop ? 1 : 0)),
+                      fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
         Proto of = Proto().bytes(event::name, "gap");
-        annotate(of, "lost", absence.lost);
-        annotate(of, "overwritten", absence.overwritten);
-        annotate(of, "dropped", absence.dropped);
+        for (const auto& [name, count] : {std::pair{"lost", absence.lost},
+                                          {"overwritten", absence.overwritten},
+                                          {"dropped", absence.dropped}})
+            of.add(annotation_of(name, Proto().number(annotation::uint_value, count)));
         slice(core, on, absence.from, absence.to, of);
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
@@ -135,8 +128,8 @@ public:
     }
     void counter(const Track& track, std::uint32_t id, std::int64_t value,
                  Nanoseconds now) override {
-        const std::uint64_t on = uuid(counter_kind, id);
-        describe(on, fmt::format("counter {}", id), true);
+        const std::uint64_t on =
+            described(uuid(counter_kind, id), fmt::format("counter {}", id), true);
         at(track.core, now, event_on(on, Type::counter_type).integer(event::counter_value, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
@@ -158,8 +151,8 @@ public:
         }
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
-        const std::uint64_t on = uuid(samples_kind, track.core);
-        describe(on, fmt::format("core {}: samples", track.core));
+        const std::uint64_t on =
+            described(uuid(samples_kind, track.core), fmt::format("core {}: samples", track.core));
         Proto stack;
         for (const std::uint32_t function : path) {
             const Function& of = functions_[function];
@@ -270,10 +263,17 @@ private:
         at(core, from, of.add(what));
         at(core, to, event_on(on, Type::end));
     }
-    static Proto annotation_of(const std::string& what, std::int64_t value) {
-        return Proto().message(
-            event::annotations,
-            Proto().bytes(annotation::name, what).integer(annotation::int_value, value));
+    Proto function_fields(std::uint32_t function, std::string_view category) const {
+        return Proto()
+            .bytes(event::name, functions_.at(function).name)
+            .bytes(event::categories, category);
+    }
+    static Proto annotation_of(std::string_view name, const Proto& value) {
+        return Proto().message(event::annotations,
+                               Proto().bytes(annotation::name, name).add(value));
+    }
+    static Proto annotation_of(std::string_view name, std::int64_t value) {
+        return annotation_of(name, Proto().integer(annotation::int_value, value));
     }
     // Adds `said` to the begin of the innermost call of `function`, or to its end if the begin is
     // written. Returns false if the innermost call is of another function.
@@ -297,22 +297,19 @@ private:
         of.bytes(event::name, functions_[function].name + " " + what);
         at(track.core, now, of.add(said));
     }
-    void describe(std::uint64_t track, std::string_view name, bool is_counter = false) {
-        if (!described_.insert(track).second) return;
+    // Returns the track, after its description if it has none yet.
+    std::uint64_t described(std::uint64_t track, std::string_view name, bool is_counter = false) {
+        if (!described_.insert(track).second) return track;
+        write_track(others_sequence, track, process_uuid, name,
+                    is_counter ? Proto().message(descriptor::counter, {}) : Proto());
+        return track;
+    }
+    void write_track(std::uint32_t sequence, std::uint64_t track, std::uint64_t parent,
+                     std::string_view name, const Proto& more = {}) {
         Proto of;
-        of.number(descriptor::uuid, track)
-            .number(descriptor::parent, process_uuid)
-            .bytes(descriptor::name, name);
-        if (is_counter) of.message(descriptor::counter, {});
-        write_track(others_sequence, of);
-    }
-    void write_track(std::uint32_t sequence, const Proto& track) {
-        packet(
-            Proto().number(packet::sequence_id, sequence).message(packet::track_descriptor, track));
-    }
-    static void annotate(Proto& of, std::string_view name, std::uint64_t value) {
-        of.message(event::annotations,
-                   Proto().bytes(annotation::name, name).number(annotation::uint_value, value));
+        of.number(descriptor::uuid, track).number(descriptor::parent, parent);
+        of.bytes(descriptor::name, name).add(more);
+        packet(Proto().number(packet::sequence_id, sequence).message(packet::track_descriptor, of));
     }
 
     std::uint64_t level(const Track& track, std::size_t depth) {
@@ -322,11 +319,9 @@ private:
     }
     [[gnu::noinline]] std::uint64_t deeper(const Track& track, std::size_t level) {
         for (std::size_t& levels = stacks_[track.number].levels; levels <= level; ++levels) {
-            Proto of;
-            of.number(descriptor::uuid, context_uuid(track, levels));
-            of.number(descriptor::parent, context_uuid(track, levels - 1));
-            of.bytes(descriptor::name, fmt::format("from depth {} on", levels * max_depth));
-            write_track(track.core + 1, of);
+            write_track(track.core + 1, context_uuid(track, levels),
+                        context_uuid(track, levels - 1),
+                        fmt::format("from depth {} on", levels * max_depth));
         }
         return context_uuid(track, level);
     }
@@ -369,7 +364,7 @@ private:
         char on[11];
         char* end = on;
         if (held.on != core.default_track) [[unlikely]] {
-            *end++ = event::track_uuid << 3;
+            *end++ = static_cast<char>(number_tag(event::track_uuid));
             end = put_varint(end, held.on);
         }
         const std::string_view naming =
@@ -377,15 +372,15 @@ private:
         const auto bytes = static_cast<std::size_t>(2 + (end - on));
         PacketFile::Begin begin;
         char* to = begin.bytes;
-        *to++ = packet::timestamp << 3;
+        *to++ = static_cast<char>(number_tag(packet::timestamp));
         to = put_varint(to, held.now - std::exchange(core.last, held.now));
-        *to++ = packet::sequence_id << 3;
+        *to++ = static_cast<char>(number_tag(packet::sequence_id));
         to = put_varint(to, number + 1);
-        *to++ = packet::sequence_flags << 3;
+        *to++ = static_cast<char>(number_tag(packet::sequence_flags));
         *to++ = needs_state;
-        *to++ = packet::track_event << 3 | 2;
+        *to++ = static_cast<char>(bytes_tag(packet::track_event));
         to = put_varint(to, bytes + naming.size() + held.annotations.size());
-        *to++ = event::type << 3;
+        *to++ = static_cast<char>(number_tag(event::type));
         *to++ = static_cast<char>(type);
         if (end != on) [[unlikely]]
             to = std::copy(on, end, to);

@@ -12,8 +12,7 @@ namespace nopscope::host {
 namespace {
 
 // Field numbers from pprof's proto/profile.proto.
-namespace profile {
-enum : std::uint32_t {
+enum class profile : std::uint32_t {
     sample_type = 1,
     sample = 2,
     mapping = 3,
@@ -23,15 +22,9 @@ enum : std::uint32_t {
     duration_ns = 10,
     default_type = 14
 };
-}
-namespace value_type {
-enum : std::uint32_t { type = 1, unit = 2 };
-}
-namespace sample {
-enum : std::uint32_t { locations = 1, values = 2 };
-}
-namespace mapping {
-enum : std::uint32_t {
+enum class value_type : std::uint32_t { type = 1, unit = 2 };
+enum class sample : std::uint32_t { locations = 1, values = 2 };
+enum class mapping : std::uint32_t {
     id = 1,
     start = 2,
     limit = 3,
@@ -41,16 +34,15 @@ enum : std::uint32_t {
     has_filenames = 8,
     has_lines = 9
 };
-}
-namespace place_fields {
-enum : std::uint32_t { id = 1, mapping = 2, address = 3, line = 4 };
-}
-namespace line {
-enum : std::uint32_t { function = 1, number = 2 };
-}
-namespace function {
-enum : std::uint32_t { id = 1, name = 2, system_name = 3, filename = 4, start_line = 5 };
-}
+enum class place_fields : std::uint32_t { id = 1, mapping = 2, address = 3, line = 4 };
+enum class line : std::uint32_t { function = 1, number = 2 };
+enum class function : std::uint32_t {
+    id = 1,
+    name = 2,
+    system_name = 3,
+    filename = 4,
+    start_line = 5
+};
 
 class Strings {
 public:

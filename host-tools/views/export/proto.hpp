@@ -15,20 +15,31 @@ inline char* put_varint(char* to, std::uint64_t value) {
     return to;
 }
 
+// What stands before the value of a field.
+template <typename Field>
+constexpr std::uint64_t number_tag(Field field) {
+    return static_cast<std::uint64_t>(field) << 3;
+}
+template <typename Field>
+constexpr std::uint64_t bytes_tag(Field field) {
+    return number_tag(field) | 2;
+}
+
+// A message. A field's number is an integer, or of an enumeration.
 class Proto {
 public:
-    Proto& number(std::uint32_t field, std::uint64_t value) {
-        varint(std::uint64_t{field} << 3);
-        varint(value);
-        return *this;
+    template <typename Field>
+    Proto& number(Field field, std::uint64_t value) {
+        return varint(number_tag(field)).varint(value);
     }
     // A negative number takes ten bytes, like an int64.
-    Proto& integer(std::uint32_t field, std::int64_t value) {
+    template <typename Field>
+    Proto& integer(Field field, std::int64_t value) {
         return number(field, static_cast<std::uint64_t>(value));
     }
-    Proto& bytes(std::uint32_t field, std::string_view value) {
-        varint(std::uint64_t{field} << 3 | 2);
-        varint(value.size());
+    template <typename Field>
+    Proto& bytes(Field field, std::string_view value) {
+        varint(bytes_tag(field)).varint(value.size());
         text_ += value;
         return *this;
     }
@@ -37,7 +48,10 @@ public:
         text_ += more.text_;
         return *this;
     }
-    Proto& message(std::uint32_t field, const Proto& value) { return bytes(field, value.text_); }
+    template <typename Field>
+    Proto& message(Field field, const Proto& value) {
+        return bytes(field, value.text_);
+    }
     // Adds one number of a packed field.
     Proto& varint(std::uint64_t value) {
         char room[10];

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -87,65 +88,66 @@ public:
 
     bool wants_tasks() const override { return true; }
     void on_shown_part(const std::string& part) override {
-        insert(about_, Text("part"), Text(part));
+        insert("about", Text("part"), Text(part));
     }
     void on_target(const HelloInfo& hello) override {
         if (std::exchange(has_session_, true)) return;
-        insert(about_, Text("image"), Text(for_cell(hello.image)));
-        insert(about_, Text("board"), Text(for_cell(hello.board)));
-        insert(about_, Text("build_id"), Text(to_hex(hello.build_id)));
+        insert("about", Text("image"), Text(for_cell(hello.image)));
+        insert("about", Text("board"), Text(for_cell(hello.board)));
+        insert("about", Text("build_id"), Text(to_hex(hello.build_id)));
     }
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        insert(functions_, number, Text(kind_of(number, place)), Text(for_cell(place.name)),
+        insert("functions", number, Text(kind_of(number, place)), Text(for_cell(place.name)),
                Optional{for_cell(place.file)}, place.line, place.address);
     }
     void on_track(const Track& track) override {
         last_ended_.resize(track.number + 1);
-        insert(tracks_, track.number, track.core, track.context,
+        insert("tracks", track.number, track.core, track.context,
                Optional{track.task != nullptr ? for_cell(track.task->label) : std::string()});
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
-        insert(points_, track.number, function, now);
+        insert("points", track.number, function, now);
     }
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
-        insert(whole_, track.number, function, depth, from, to);
+        insert("whole_calls", track.number, function, depth, from, to);
     }
     void absence(std::uint32_t core, const Absence& absence) override {
-        insert(gaps_, core, absence.from, absence.to, absence.lost, absence.overwritten,
+        insert("gaps", core, absence.from, absence.to, absence.lost, absence.overwritten,
                absence.dropped);
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
-        insert(marks_, track.number, id, now);
+        insert("marks", track.number, id, now);
     }
     void counter(const Track& track, std::uint32_t id, std::int64_t value,
                  Nanoseconds now) override {
-        insert(counters_, track.number, id, now, value);
+        insert("counters", track.number, id, now, value);
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        insert(captured_, track.number, captured.function, Text(captured.name), now,
+        insert("captured", track.number, captured.function, Text(captured.name), now,
                captured.value);
     }
     void events(const Track& track, std::uint32_t, std::span<const EventCount> counts,
                 Nanoseconds) override {
         for (const EventCount& one : counts) {
-            insert(call_events_, last_ended_[track.number], one.number,
+            insert("call_events", last_ended_[track.number], one.number,
                    Text(event_name(one.number)), one.count);
         }
     }
     void masked(const Track& track, std::uint32_t function, Nanoseconds from,
                 Nanoseconds to) override {
-        insert(masked_, track.core, function, from, to);
+        insert("masked", track.core, function, from, to);
     }
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
-        insert(samples_, ++sample_count_, track.number, now);
-        for (std::size_t i = 0; i < path.size(); ++i) insert(frames_, sample_count_, i, path[i]);
+        insert("samples", ++sample_count_, track.number, now);
+        for (std::size_t i = 0; i < path.size(); ++i)
+            insert("sample_frames", sample_count_, i, path[i]);
     }
     void console(std::string_view bytes, Nanoseconds now) override {
-        insert(console_, now, Text(for_terminal(bytes)));
+        insert("console", now, Text(for_terminal(bytes)));
     }
     void time_pair(const TimePair& pair) override {
-        insert(pairs_, pair.time, pair.utc_ns, pair.error_ns, pair.exchanged);
+        insert("clock_pairs", pair.time, pair.utc_ns, pair.error_ns, pair.exchanged);
     }
     bool wants_sums() const override { return true; }
     void sums(const Report& report) override {
@@ -161,7 +163,7 @@ public:
     void leave(const Track& track, const EndedCall& call) override {
         Nullable parent;
         if (call.parent != 0) parent = call.parent;
-        insert(calls_, call.number, parent, track.number, call.function, call.depth, call.from,
+        insert("calls", call.number, parent, track.number, call.function, call.depth, call.from,
                call.to, call.duration, call.self, call.cpu, Text(left_text(call.how)));
         last_ended_[track.number] = call.number;
     }
@@ -169,19 +171,14 @@ public:
 private:
     using Text = std::string;
     using Nullable = std::optional<std::uint64_t>;
-    // `statement` is prepared at its first use.
-    struct Insert {
-        const char* table;
-        sqlite3_stmt* statement = nullptr;
-    };
     struct Optional {
         std::string text;  // empty: null
     };
 
     void begin(TimeAxis axis) {
         check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
-        insert(about_, Text("exporter"), Text("nopscope"));
-        insert(about_, Text("times"), Text(times_text(axis)));
+        insert("about", Text("exporter"), Text("nopscope"));
+        insert("about", Text("times"), Text(times_text(axis)));
     }
     void add_sums(const char* list, const TimedRow& row, Nullable cpu_ns, Nullable raw_cpu_ns,
                   bool doubtful) {
@@ -189,7 +186,7 @@ private:
         const auto of_call = [&](std::uint64_t CallTimes::*figure) {
             return call ? Nullable{*call.*figure} : Nullable{};
         };
-        insert(sums_, Text(list), Text(row.interrupt ? "interrupt" : "function"),
+        insert("sums", Text(list), Text(row.interrupt ? "interrupt" : "function"),
                Text(for_cell(row.name)), Optional{for_cell(row.file)}, row.line, row.address,
                row.calls, row.corrected.total_ns, row.corrected.self_ns,
                of_call(&CallTimes::min_ns), of_call(&CallTimes::mean_ns),
@@ -203,17 +200,17 @@ private:
     }
 
     template <typename... Values>
-    void insert(Insert& into, const Values&... values) {
-        if (into.statement == nullptr) {
-            std::string text = fmt::format("INSERT INTO {} VALUES(?", into.table);
+    void insert(std::string_view table, const Values&... values) {
+        sqlite3_stmt*& statement = inserts_[table];
+        if (statement == nullptr) {
+            std::string text = fmt::format("INSERT INTO {} VALUES(?", table);
             for (std::size_t i = 1; i < sizeof...(values); ++i) text += ",?";
-            check(
-                sqlite3_prepare_v2(database_, (text + ")").c_str(), -1, &into.statement, nullptr));
+            check(sqlite3_prepare_v2(database_, (text + ")").c_str(), -1, &statement, nullptr));
         }
         int at = 0;
-        (bind(into.statement, ++at, values), ...);
-        if (sqlite3_step(into.statement) != SQLITE_DONE) fail();
-        sqlite3_reset(into.statement);
+        (bind(statement, ++at, values), ...);
+        if (sqlite3_step(statement) != SQLITE_DONE) fail();
+        sqlite3_reset(statement);
     }
     template <typename Number>
     void bind(sqlite3_stmt* to, int at, const Number& value) {
@@ -236,11 +233,8 @@ private:
         throw Error(fmt::format("cannot write {}: {}", name_, sqlite3_errmsg(database_)));
     }
     void close() {
-        for (Insert* one : {&about_, &pairs_, &functions_, &tracks_, &calls_, &sums_, &points_,
-                            &whole_, &gaps_, &marks_, &counters_, &captured_, &call_events_,
-                            &masked_, &samples_, &frames_, &console_}) {
-            sqlite3_finalize(std::exchange(one->statement, nullptr));
-        }
+        for (const auto& [table, statement] : inserts_) sqlite3_finalize(statement);
+        inserts_.clear();
         sqlite3* const database = std::exchange(database_, nullptr);
         if (is_ours_) sqlite3_close(database);
     }
@@ -251,23 +245,7 @@ private:
     bool has_session_ = false;
     std::vector<std::uint64_t> last_ended_;  // number of the last call that ended, by track
     std::uint64_t sample_count_ = 0;
-    Insert about_{"about"};
-    Insert pairs_{"clock_pairs"};
-    Insert functions_{"functions"};
-    Insert tracks_{"tracks"};
-    Insert calls_{"calls"};
-    Insert sums_{"sums"};
-    Insert points_{"points"};
-    Insert whole_{"whole_calls"};
-    Insert gaps_{"gaps"};
-    Insert marks_{"marks"};
-    Insert counters_{"counters"};
-    Insert captured_{"captured"};
-    Insert call_events_{"call_events"};
-    Insert masked_{"masked"};
-    Insert samples_{"samples"};
-    Insert frames_{"sample_frames"};
-    Insert console_{"console"};
+    std::map<std::string_view, sqlite3_stmt*> inserts_;  // by table, prepared at the first use
 };
 
 }  // namespace

@@ -143,13 +143,7 @@ public:
         lanes_.on_switch(to, [this](const CoreSwitch& shown, TaskState left) {
             add_core(shown.core);
             Record record(switch_id, thread_number(shown.from));
-            record.comm(kernel_name(shown.from, shown.core));
-            record.add(thread_number(shown.from));
-            record.add(priority(shown.from));
-            record.add(value_of(left, state_bits));
-            record.comm(kernel_name(shown.to, shown.core));
-            record.add(thread_number(shown.to));
-            record.add(priority(shown.to));
+            add_switch(record, shown, value_of(left, state_bits));
             put(shown.core, shown.at, record);
             has_switches_ = true;
         });
@@ -157,10 +151,7 @@ public:
     void on_ready(const Track& by, const Track& task, Nanoseconds now) override {
         lanes_.on_ready(task);
         Record record(wakeup_id, thread_number(by));
-        record.comm(kernel_name(task));
-        record.add(thread_number(task));
-        record.add(priority(task));
-        record.add(task.core);
+        add_task(record, task, task.core).add(task.core);
         put(by.core, now, record);
         has_switches_ = true;
     }
@@ -213,17 +204,12 @@ public:
         print(track, now, fmt::format("counter {} = {}", id, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        print(track, now,
-              fmt::format("{} {} = {}", symbols_[addresses_[captured.function]], captured.name,
-                          captured.value));
+        print_value(track, now, captured.function, captured.name, captured.value);
     }
     void events(const Track& track, std::uint32_t function, std::span<const EventCount> counts,
                 Nanoseconds now) override {
-        for (const EventCount& one : counts) {
-            print(track, now,
-                  fmt::format("{} {} = {}", symbols_[addresses_[function]], event_name(one.number),
-                              one.count));
-        }
+        for (const EventCount& one : counts)
+            print_value(track, now, function, event_name(one.number), one.count);
     }
     void masked(const Track& track, std::uint32_t function, Nanoseconds from,
                 Nanoseconds to) override {
@@ -253,12 +239,13 @@ private:
         void add(Integer value) {
             end_ = put_little(end_, value);
         }
-        void text(std::string_view text) {
+        // The last part, of any length.
+        void rest(std::string_view text) {
             end_ = std::copy_n(text.begin(), std::min(text.size(), most_text), end_);
             do *end_++ = 0;
             while ((end_ - bytes_) % 4 != 0);
         }
-        void comm(const std::string& name) {
+        void text(const std::string& name) {
             char text[comm_bytes] = {};
             std::copy_n(name.begin(), std::min(name.size(), comm_bytes - 1), text);
             end_ = std::copy_n(text, comm_bytes, end_);
@@ -294,10 +281,15 @@ private:
         do {
             Record record(print_id, track);
             record.add(std::uint64_t{0});
-            record.text(text.substr(0, piece));
+            record.rest(text.substr(0, piece));
             put(track.core, now, record);
             text.remove_prefix(std::min(piece, text.size()));
         } while (!text.empty());
+    }
+    template <typename Value>
+    void print_value(const Track& track, Nanoseconds now, std::uint32_t function,
+                     std::string_view name, Value value) {
+        print(track, now, fmt::format("{} {} = {}", symbols_[addresses_[function]], name, value));
     }
     void put(std::uint32_t core, Nanoseconds now, const Record& record) {
         if (!std::exchange(has_said_times_, true)) {
@@ -339,6 +331,10 @@ private:
         page.data.clear();
     }
 
+    void write_formats(std::span<const Format> formats) {
+        number(static_cast<std::uint32_t>(formats.size()));
+        for (const Format& format : formats) sized<std::uint64_t>(text_of(format));
+    }
     template <typename Size>
     void sized(std::string_view text) {
         number(static_cast<Size>(text.size()));
@@ -375,13 +371,11 @@ void TraceCmd::finish() {
     sized<std::uint64_t>(header_page);
     file_.write({"header_event\0", 13});
     sized<std::uint64_t>(header_event);
-    number(static_cast<std::uint32_t>(std::size(event_formats)));
-    for (const Format& format : event_formats) sized<std::uint64_t>(text_of(format));
+    write_formats(event_formats);
     number(std::uint32_t{has_switches_});  // number of other event systems
     if (has_switches_) {
         file_.write({"sched\0", 6});
-        number(static_cast<std::uint32_t>(std::size(sched_formats)));
-        for (const Format& format : sched_formats) sized<std::uint64_t>(text_of(format));
+        write_formats(sched_formats);
     }
     std::string symbols;
     for (const auto& [address, name] : symbols_)

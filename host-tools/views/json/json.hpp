@@ -10,9 +10,10 @@
 
 #include "host-tools/figures/function_queries/outliers.hpp"
 #include "host-tools/figures/report/functions.hpp"
-#include "host-tools/figures/report/json.hpp"
 
 namespace nopscope::host {
+
+using Json = nlohmann::ordered_json;  // keys stay in the order of insertion
 
 // Null if the value is not known.
 template <typename Value>

@@ -9,7 +9,7 @@
 
 #include "host-tools/image/arch/disassembler.hpp"
 #include "host-tools/image/elf_file.hpp"
-#include "host-tools/image/line_table.hpp"
+#include "host-tools/image/source_lines.hpp"
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/views/json/json.hpp"
 

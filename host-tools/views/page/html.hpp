@@ -27,6 +27,10 @@ inline constexpr std::size_t default_most_paths = 50'000;
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
                       std::size_t most_paths = default_most_paths, const ViewParts& parts = {});
 
+// The page's section `timeline` (web/src/timeline_model.ts), of all events so far. An open call
+// ends with its track's last event.
+Json timeline_json(const Timeline& of, const PositionOf& position);
+
 // The largest of the weights that are left out if the page has `most`; -1: it has all.
 double largest_left_out(std::vector<double> weights, std::size_t most);
 

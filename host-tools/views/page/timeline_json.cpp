@@ -7,12 +7,15 @@
 #include <tuple>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/figures/timeline/timeline.hpp"
 #include "host-tools/figures/timeline/timeline_slots.hpp"
-#include "host-tools/views/json/json.hpp"
+#include "host-tools/views/page/html.hpp"
 
 namespace nopscope::host {
 namespace {
+
+using OneTrack = Timeline::OneTrack;
+using LongCall = Timeline::LongCall;
+using Row = Timeline::Row;
 
 // Numbers for what is not a function of the view's list (web/src/model.ts).
 enum OtherTime : std::int64_t { tracer = -3, away = -4, unknown = -5 };
@@ -27,7 +30,6 @@ private:
 };
 
 // Slots with more calls than are drawn: how full each is (percent), and how many calls begin in it.
-template <typename Row>
 void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kept, unsigned shift) {
     Ascending slot;
     json.update(json_columns({"slot", "busy", "calls"}));
@@ -41,28 +43,36 @@ void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kep
     }
 }
 
-}  // namespace
+// What a page shows: slots of the width that its limit allows, and the longest calls.
+struct Selection {
+    std::vector<std::vector<Row>> rows;  // by track
+    unsigned shift = 0;
+    std::vector<LongCall> calls;  // by track, depth, time
+};
 
-Timeline::Selection Timeline::selection() const {
+Selection selection(const Timeline& of) {
+    constexpr std::size_t most_cells = Timeline::most_cells;
     Selection out;
-    out.shift = shift_;
-    out.calls = longest_;
-    const bool has_all = threshold_ < 0 && longest_.size() <= most_cells + most_longest;
+    out.shift = of.shift();
+    out.calls = of.longest();
+    const bool has_all =
+        of.has_all_calls() && out.calls.size() <= most_cells + Timeline::most_longest;
     if (!has_all) {
-        keep_longest(out.calls, most_longest);
-        for (const OneTrack& on : tracks_) {
+        keep_longest(out.calls, std::size_t{Timeline::most_longest});
+        for (const OneTrack& on : of.tracks()) {
             auto& rows = out.rows.emplace_back(on.rows);
             auto levels = on.levels;
             for (std::size_t depth = 0; depth < std::min(rows.size(), levels.size()); ++depth) {
-                settle(levels[depth], rows[depth]);
+                of.settle(levels[depth], rows[depth]);
             }
         }
         const auto used = [&] {
             std::size_t cells = 0;
             for (const auto& rows : out.rows) {
                 for (const Row& row : rows) {
-                    cells += static_cast<std::size_t>(std::count_if(
-                        row.begin(), row.end(), [](const Cell& cell) { return cell.calls != 0; }));
+                    cells += static_cast<std::size_t>(
+                        std::count_if(row.begin(), row.end(),
+                                      [](const Timeline::Cell& cell) { return cell.calls != 0; }));
                 }
             }
             return cells;
@@ -74,16 +84,16 @@ Timeline::Selection Timeline::selection() const {
         }
         for (std::uint32_t track = 0; track < out.rows.size(); ++track) {
             for (std::uint32_t depth = 0; depth < out.rows[track].size(); ++depth) {
-                for (const Cell& cell : out.rows[track][depth]) {
+                for (const Timeline::Cell& cell : out.rows[track][depth]) {
                     if (cell.calls != 0) out.calls.push_back({track, depth, cell.longest});
                 }
             }
         }
     }
-    for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
-        const OneTrack& on = tracks_[track];
+    for (std::uint32_t track = 0; track < of.tracks().size(); ++track) {
+        const OneTrack& on = of.tracks()[track];
         for (std::uint32_t depth = 0; depth < std::min(on.depth, on.levels.size()); ++depth) {
-            const Level& open = on.levels[depth];
+            const Timeline::Level& open = on.levels[depth];
             out.calls.push_back(
                 {track, depth, {open.from, on.now - open.from, open.function, Left::open}});
         }
@@ -100,18 +110,18 @@ Timeline::Selection Timeline::selection() const {
     return out;
 }
 
-std::int64_t Timeline::now() const {
-    std::int64_t latest = begin_;
-    for (const OneTrack& on : tracks_) latest = std::max(latest, on.now);
+std::int64_t latest_time(const Timeline& of) {
+    std::int64_t latest = of.begin();
+    for (const OneTrack& on : of.tracks()) latest = std::max(latest, on.now);
     return latest;
 }
 
-Json Timeline::json_bands() const {
+Json json_bands(const Timeline& of) {
     Json json = json_columns({"core", "kind", "from", "to", "what"});
-    for (const Gaps& gaps : gaps_) {
-        for (const Gap& gap : gaps.list) {
+    for (const Timeline::Gaps& gaps : of.gaps()) {
+        for (const Timeline::Gap& gap : gaps.list) {
             const auto ago = [&](Nanoseconds at) {
-                return static_cast<std::int64_t>(at - origin_) - begin_;
+                return static_cast<std::int64_t>(at - of.origin()) - of.begin();
             };
             std::string what;
             add_count(what, gap.absence.lost, "records lost");
@@ -125,24 +135,24 @@ Json Timeline::json_bands() const {
     return json;
 }
 
-Json Timeline::json_tracks(const Selection& shown, const PositionOf& position,
-                           std::uint64_t& drawn) const {
+Json json_tracks(const Timeline& of, const Selection& shown, const PositionOf& position,
+                 std::uint64_t& drawn) {
     auto next = shown.calls.begin();
     Json tracks = Json::array();
-    for (std::uint32_t number = 0; number < tracks_.size(); ++number) {
-        const OneTrack& on = tracks_[number];
+    for (std::uint32_t number = 0; number < of.tracks().size(); ++number) {
+        const OneTrack& on = of.tracks()[number];
         Json rows = Json::array();
         for (std::uint32_t depth = 0; next != shown.calls.end() && next->track == number; ++depth) {
             Json row = json_columns({"from", "duration", "function", "left"});
             // How many drawn calls begin in each slot.
-            std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});
+            std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : of.slots());
             Ascending from;
             for (; next != shown.calls.end() && next->track == number && next->depth == depth;
                  ++next) {
-                const Call& call = next->call;
+                const Timeline::Call& call = next->call;
                 if (call.how != Left::returned)
                     row["left"].push_back({row["from"].size(), left_text(call.how)});
-                row["from"].push_back(from(call.from - begin_));
+                row["from"].push_back(from(call.from - of.begin()));
                 row["duration"].push_back(call.duration);
                 row["function"].push_back(position(call.function));
                 drawn += call.function < first_own_function ? 1 : 0;
@@ -161,59 +171,61 @@ Json Timeline::json_tracks(const Selection& shown, const PositionOf& position,
                           {"rows", std::move(rows)},
                           {"marks", {{"at", Json::array()}, {"id", on.marks}}}});
         for (const std::int64_t at : on.marks_at)
-            tracks.back()["marks"]["at"].push_back(at - begin_);
+            tracks.back()["marks"]["at"].push_back(at - of.begin());
     }
     return tracks;
 }
 
-Json Timeline::json_scheduler() const {
-    if (!has_names_ || scheduler_.empty()) return nullptr;
-    const Timeline& cores = scheduler_.front();
-    const Selection shown = cores.selection();
+Json json_scheduler(const Timeline& of) {
+    const Timeline* const cores = of.scheduler();
+    if (cores == nullptr) return nullptr;
+    const Selection shown = selection(*cores);
     std::uint64_t drawn = 0;
-    Json json{{"slot", std::uint64_t{1} << shown.shift}, {"slots_from", -cores.begin_}};
-    json["since"] = static_cast<std::int64_t>(cores.origin_ - origin_) + cores.begin_ - begin_;
-    json["tracks"] = cores.json_tracks(
-        shown, [](std::uint64_t task) { return static_cast<std::int64_t>(task); }, drawn);
-    json["tasks"] = Json::array();
-    for (const OneTrack& on : tracks_) json["tasks"].push_back(for_cell(on.name));
+    Json json{{"slot", std::uint64_t{1} << shown.shift}, {"slots_from", -cores->begin()}};
+    json["since"] =
+        static_cast<std::int64_t>(cores->origin() - of.origin()) + cores->begin() - of.begin();
+    json["tracks"] = json_tracks(
+        *cores, shown, [](std::uint64_t task) { return static_cast<std::int64_t>(task); }, drawn);
+    json["tasks"] = json_list(of.tracks(), [](const OneTrack& on) { return for_cell(on.name); });
     return json;
 }
 
-Json Timeline::json(const PositionOf& position) const {
-    const Selection shown = selection();
+}  // namespace
+
+Json timeline_json(const Timeline& of, const PositionOf& position) {
+    const Selection shown = selection(of);
     std::uint64_t drawn = 0;
-    Json json{{"duration", now() - begin_},
+    Json json{{"duration", latest_time(of) - of.begin()},
               {"slot", std::uint64_t{1} << shown.shift},
-              {"slots_from", -begin_}};
+              {"slots_from", -of.begin()}};
     json["tracks"] = json_tracks(
-        shown,
+        of, shown,
         [&](std::uint64_t function) -> std::int64_t {
             if (function == tracer_function) return OtherTime::tracer;
             if (function == away_function) return OtherTime::away;
-            const std::uint64_t key = function < keys_.size() ? keys_[function] : 0;
+            const std::uint64_t key = function < of.keys().size() ? of.keys()[function] : 0;
             const std::int64_t at = key != 0 ? position(key) : OtherTime::unknown;
             return at < 0 ? OtherTime::unknown : at;
         },
         drawn);
-    json["scheduler"] = json_scheduler();
-    json["bands"] = json_bands();
+    json["scheduler"] = json_scheduler(of);
+    json["bands"] = json_bands(of);
     json["interrupts"] = Json::array();
-    for (const std::uint64_t key : keys_) {
+    for (const std::uint64_t key : of.keys()) {
         if (key % 2 != 0 && position(key) >= 0) json["interrupts"].push_back(position(key));
     }
     std::uint64_t open = 0;
-    for (const OneTrack& on : tracks_) {
+    for (const OneTrack& on : of.tracks()) {
         for (std::size_t depth = 0; depth < on.depth; ++depth) {
             open +=
                 depth >= on.levels.size() || on.levels[depth].function < first_own_function ? 1 : 0;
         }
     }
-    json["calls"] = calls_ + open;
+    json["calls"] = of.calls() + open;
     json["drawn"] = drawn;
-    json["deeper"] = deeper_;
-    json["left_out"] = left_out();
-    json["times"] = times_text(cut_ ? TimeAxis::without_tracer : TimeAxis::wall);
+    json["deeper"] = of.deeper();
+    json["left_out"] = of.left_out();
+    json["times"] = times_text(of.is_cut() ? TimeAxis::without_tracer : TimeAxis::wall);
     return json;
 }
 

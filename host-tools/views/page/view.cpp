@@ -11,7 +11,7 @@
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/views/text/head.hpp"
-#include "host-tools/views/text/tables.hpp"
+#include "host-tools/views/text/table.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -253,7 +253,8 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
          {"paths", columns(longest_paths(paths_of(tree), most_paths))},
          {"sampled", report.samples.count != 0},
          {"tasks", report.has_tasks() ? json_tasks(task_table(report, profile)) : Json()},
-         {"timeline", parts.timeline != nullptr ? parts.timeline->json(position) : Json()},
+         {"timeline",
+          parts.timeline != nullptr ? timeline_json(*parts.timeline, position) : Json()},
          {"code", parts.code != nullptr ? parts.code->json(report, position) : Json()}});
 }
 

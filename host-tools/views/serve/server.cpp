@@ -14,7 +14,6 @@
 #include "host-tools/command/verbs.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/views/serve/connection.hpp"
-#include "host-tools/views/serve/workers.hpp"
 
 namespace nopscope::host {
 namespace {

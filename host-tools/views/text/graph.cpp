@@ -12,7 +12,6 @@
 #include "host-tools/views/json/report.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/table.hpp"
-#include "host-tools/views/text/tables.hpp"
 #include "host-tools/views/text/walk.hpp"
 
 namespace nopscope::host {

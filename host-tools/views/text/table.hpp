@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for people, and cells of tables.
+// Tables for people, cells of tables, and the tables of a report besides that of its functions.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "host-tools/figures/report/functions.hpp"
+#include "host-tools/figures/report/report.hpp"
 
 namespace nopscope::host {
 
@@ -24,5 +24,14 @@ std::string short_place(const FunctionPlace& row);
 // A name in a tree, for a cell.
 std::string indented(unsigned depth, const std::string& name);
 std::string longest_text(const Longest& call);  // "10.5ms on core 0"
+
+// Each ends with an empty line, or is empty.
+std::string text_events(const Report& report);
+std::string text_samples(const Report& report);
+std::string text_captured(const Report& report);
+std::string text_marks(const Report& report);
+
+std::string head_of_samples(const Report& report);              // a line
+std::string percent_of(std::uint64_t part, std::uint64_t all);  // "12.3 %"
 
 }  // namespace nopscope::host

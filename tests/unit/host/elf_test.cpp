@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images: what the reader finds in them, what `check` reports, and the source lines of an image
 // that a real compiler made.
-#include "host-tools/image/arch/arm64/arm64.hpp"
 #include "host-tools/image/check.hpp"
-#include "host-tools/image/line_table.hpp"
 #include "host-tools/image/read_symbols.hpp"
 #include "host-tools/image/source_lines.hpp"
 #include "host-tools/line/stream/same_image.hpp"
@@ -38,9 +36,9 @@ TEST_F(Elf, SymbolsSitesAndBuildId) {
     protocol::Writer out(table);
     for (const std::uint64_t site : {a, b}) out.fixed(site);
     EXPECT_EQ(symbols.site_table_crc, protocol::crc32c(table, 16));
-    EXPECT_EQ(arm64::site_words(elf, a)->setup_address, a + 4);
-    EXPECT_EQ(arm64::site_words(elf, a)->word_address, a + 8);
-    EXPECT_EQ(arm64::site_words(elf, b)->word_address, b + 4);
+    EXPECT_EQ(elf.arch().site_words(elf, a)->setup_address, a + 4);
+    EXPECT_EQ(elf.arch().site_words(elf, a)->word_address, a + 8);
+    EXPECT_EQ(elf.arch().site_words(elf, b)->word_address, b + 4);
 }
 
 // A symbol: its name, then f for a function, s for a size, l or w for a local or a weak one. The

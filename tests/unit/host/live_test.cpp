@@ -2,6 +2,7 @@
 // Views of a line while it is being read. The test feeds the source.
 #include "host-tools/live/live.hpp"
 #include "host-tools/line/transport/source.hpp"
+#include "host-tools/views/page/html.hpp"
 #include "host-tools/views/serve/subjects.hpp"
 #include "tests/unit/host/test.hpp"
 
@@ -127,7 +128,7 @@ TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
 TEST_F(Looked, TheTimelineHasTheNamesThatTheTargetTold) {
     begin("c7 1(", false, true);
     const auto timeline = [this] {
-        return live->view().timeline->json([](std::uint64_t) { return 0; });
+        return timeline_json(*live->view().timeline, [](std::uint64_t) { return 0; });
     };
     EXPECT_EQ(timeline()["tracks"][1]["name"], "core 0, context 7");
     EXPECT_TRUE(timeline()["scheduler"].is_null());

@@ -4,7 +4,6 @@
 
 #include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/json/report.hpp"
-#include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/graph.hpp"
 #include "host-tools/views/text/head.hpp"
 #include "host-tools/views/text/report.hpp"

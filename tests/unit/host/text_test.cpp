@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/base/out_of_memory.hpp"
+#include "host-tools/base/memory.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::text_test {

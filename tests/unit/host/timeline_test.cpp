@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timeline has all calls while there is room, then the longest, and the sums of the others.
-#include "host-tools/figures/timeline/timeline.hpp"
+#include "host-tools/views/page/html.hpp"
 #include "tests/unit/host/test.hpp"
 
 namespace nopscope::host::test::timeline_test {
@@ -22,7 +22,7 @@ protected:
         timeline.entry(track, function, from);
         timeline.leave(track, {.function = function, .to = to, .how = how});
     }
-    Json json() const { return timeline.json(by_address); }
+    Json json() const { return timeline_json(timeline, by_address); }
     using Told = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, duration, function
     using Calls = std::vector<Told>;
     static Calls calls(const Json& track, std::size_t depth = 0) {
@@ -68,7 +68,7 @@ TEST_F(TimelineTest, WhichTaskEachCoreRan) {
         named.on_switch({.core = 0, .from = two, .to = {}, .at = 1350, .how = {}});
         named.leave(one, {.function = 1, .to = 1400, .how = Left::returned});
     }  // the names do not stay
-    const Json shown = named.json(by_address);
+    const Json shown = timeline_json(named, by_address);
     EXPECT_EQ(Json({shown["tracks"][0]["name"], shown["calls"], shown["drawn"]}),
               Json({"worker", 1, 1}));
     const Json& scheduler = shown["scheduler"];
@@ -110,7 +110,7 @@ TEST_F(TimelineTest, NamesThatComeLater) {
     again.expect_names();
     again.on_track(task);
     again.name_tasks(tasks);
-    EXPECT_EQ(again.json(by_address)["tracks"][1]["name"], "core 0, context 5");
+    EXPECT_EQ(timeline_json(again, by_address)["tracks"][1]["name"], "core 0, context 5");
 }
 
 TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {

@@ -6,7 +6,6 @@
 #include "host-tools/base/or_throw.hpp"
 #include "host-tools/figures/report/make_report.hpp"
 #include "host-tools/views/json/report.hpp"
-#include "host-tools/views/text/csv.hpp"
 #include "host-tools/views/text/graph.hpp"
 #include "host-tools/views/text/report.hpp"
 #include "tests/unit/host/line_profile.hpp"

@@ -3,118 +3,77 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "host-tools/base/text.hpp"
 
 namespace nopscope::host {
 namespace {
 
+// The names from number 0 on; a dash: there is no such event.
+constexpr std::string_view common_events =
+    "sw_incr l1i_cache_refill l1i_tlb_refill l1d_cache_refill l1d_cache l1d_tlb_refill "
+    "ld_retired st_retired inst_retired exc_taken exc_return cid_write_retired pc_write_retired "
+    "br_immed_retired br_return_retired unaligned_ldst_retired br_mis_pred cpu_cycles br_pred "
+    "mem_access l1i_cache l1d_cache_wb l2d_cache l2d_cache_refill l2d_cache_wb bus_access "
+    "memory_error inst_spec ttbr_write_retired bus_cycles - l1d_cache_allocate "
+    "l2d_cache_allocate br_retired br_mis_pred_retired stall_frontend stall_backend l1d_tlb "
+    "l1i_tlb l2i_cache l2i_cache_refill l3d_cache_allocate l3d_cache_refill l3d_cache "
+    "l3d_cache_wb l2d_tlb_refill l2i_tlb_refill l2d_tlb l2i_tlb remote_access ll_cache "
+    "ll_cache_miss dtlb_walk itlb_walk ll_cache_rd ll_cache_miss_rd remote_access_rd "
+    "l1d_cache_lmiss_rd op_retired op_spec stall stall_slot_backend stall_slot_frontend "
+    "stall_slot";
 struct NamedEvent {
     std::uint16_t number;
     const char* name;
 };
-constexpr NamedEvent events[] = {
-    {0x00, "sw_incr"},
-    {0x01, "l1i_cache_refill"},
-    {0x02, "l1i_tlb_refill"},
-    {0x03, "l1d_cache_refill"},
-    {0x04, "l1d_cache"},
-    {0x05, "l1d_tlb_refill"},
-    {0x06, "ld_retired"},
-    {0x07, "st_retired"},
-    {0x08, "inst_retired"},
-    {0x09, "exc_taken"},
-    {0x0a, "exc_return"},
-    {0x0b, "cid_write_retired"},
-    {0x0c, "pc_write_retired"},
-    {0x0d, "br_immed_retired"},
-    {0x0e, "br_return_retired"},
-    {0x0f, "unaligned_ldst_retired"},
-    {0x10, "br_mis_pred"},
-    {0x11, "cpu_cycles"},
-    {0x12, "br_pred"},
-    {0x13, "mem_access"},
-    {0x14, "l1i_cache"},
-    {0x15, "l1d_cache_wb"},
-    {0x16, "l2d_cache"},
-    {0x17, "l2d_cache_refill"},
-    {0x18, "l2d_cache_wb"},
-    {0x19, "bus_access"},
-    {0x1a, "memory_error"},
-    {0x1b, "inst_spec"},
-    {0x1c, "ttbr_write_retired"},
-    {0x1d, "bus_cycles"},
-    {0x1f, "l1d_cache_allocate"},
-    {0x20, "l2d_cache_allocate"},
-    {0x21, "br_retired"},
-    {0x22, "br_mis_pred_retired"},
-    {0x23, "stall_frontend"},
-    {0x24, "stall_backend"},
-    {0x25, "l1d_tlb"},
-    {0x26, "l1i_tlb"},
-    {0x27, "l2i_cache"},
-    {0x28, "l2i_cache_refill"},
-    {0x29, "l3d_cache_allocate"},
-    {0x2a, "l3d_cache_refill"},
-    {0x2b, "l3d_cache"},
-    {0x2c, "l3d_cache_wb"},
-    {0x2d, "l2d_tlb_refill"},
-    {0x2e, "l2i_tlb_refill"},
-    {0x2f, "l2d_tlb"},
-    {0x30, "l2i_tlb"},
-    {0x31, "remote_access"},
-    {0x32, "ll_cache"},
-    {0x33, "ll_cache_miss"},
-    {0x34, "dtlb_walk"},
-    {0x35, "itlb_walk"},
-    {0x36, "ll_cache_rd"},
-    {0x37, "ll_cache_miss_rd"},
-    {0x38, "remote_access_rd"},
-    {0x39, "l1d_cache_lmiss_rd"},
-    {0x3a, "op_retired"},
-    {0x3b, "op_spec"},
-    {0x3c, "stall"},
-    {0x3d, "stall_slot_backend"},
-    {0x3e, "stall_slot_frontend"},
-    {0x3f, "stall_slot"},
-    {0x4004, "cnt_cycles"},
-    {0x4005, "stall_backend_mem"},
-    {0x4006, "l1i_cache_lmiss"},
-    {0x4009, "l2d_cache_lmiss_rd"},
-    {0x400a, "l2i_cache_lmiss"},
-    {0x400b, "l3d_cache_lmiss_rd"},
-    {0x4020, "ldst_align_lat"},
-    {0x4021, "ld_align_lat"},
-    {0x4022, "st_align_lat"},
+constexpr NamedEvent more_events[] = {
+    {0x4004, "cnt_cycles"},         {0x4005, "stall_backend_mem"}, {0x4006, "l1i_cache_lmiss"},
+    {0x4009, "l2d_cache_lmiss_rd"}, {0x400a, "l2i_cache_lmiss"},   {0x400b, "l3d_cache_lmiss_rd"},
+    {0x4020, "ldst_align_lat"},     {0x4021, "ld_align_lat"},      {0x4022, "st_align_lat"},
 };
+
+// Calls use(number, name) for each event that has a name.
+template <typename Use>
+void each_event(Use use) {
+    std::uint16_t next = 0;
+    for (const auto word : common_events | std::views::split(' ')) {
+        if (const std::string name(word.begin(), word.end()); name != "-") use(next, name.c_str());
+        ++next;
+    }
+    for (const auto& [number, name] : more_events) use(number, name);
+}
 
 }  // namespace
 
 std::optional<std::uint16_t> event_number(std::string_view name) {
-    for (const NamedEvent& event : events) {
-        if (name == event.name) return event.number;
-    }
-    const auto number = read_number(name);
+    std::optional<std::uint64_t> number = read_number(name);
+    each_event([&](std::uint16_t of, const char* its) {
+        if (name == its) number = of;
+    });
     if (!number || *number > 0xffff) return std::nullopt;
     return static_cast<std::uint16_t>(*number);
 }
 
 std::string event_name(std::uint32_t number) {
-    for (const NamedEvent& event : events) {
-        if (number == event.number) return event.name;
-    }
-    return fmt::format("{:#x}", number);
+    std::string name = fmt::format("{:#x}", number);
+    each_event([&](std::uint16_t of, const char* its) {
+        if (number == of) name = its;
+    });
+    return name;
 }
 
 std::vector<std::string> event_words() {
     std::vector<std::string> words;
-    for (const NamedEvent& event : events) words.emplace_back(event.name);
+    each_event([&](std::uint16_t, const char* name) { words.emplace_back(name); });
     return words;
 }
 
 std::string event_list() {
     std::string out;
-    for (const NamedEvent& event : events)
-        out += fmt::format("{:#06x}  {}\n", event.number, event.name);
+    each_event([&](std::uint16_t number, const char* name) {
+        out += fmt::format("{:#06x}  {}\n", number, name);
+    });
     return out;
 }
 

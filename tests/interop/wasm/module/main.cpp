@@ -8,8 +8,6 @@
 #include "host-tools/calls/moves_in_order.hpp"
 #include "host-tools/figures/profile/profile.hpp"
 #include "host-tools/figures/report/make_report.hpp"
-#include "host-tools/image/arch/arm64/arm64.hpp"
-#include "host-tools/image/arch/riscv64/riscv64.hpp"
 #include "host-tools/line/stream/origins.hpp"
 #include "host-tools/recording/reader.hpp"
 
@@ -18,12 +16,6 @@ extern "C" {
 [[gnu::weak]] extern const std::uintptr_t __stack_chk_guard = 0x5bd1e995;
 [[gnu::weak, noreturn]] void __stack_chk_fail() { __builtin_trap(); }
 }
-
-// The module has no LLVM.
-namespace nopscope::host {
-void* arm64::new_disassembler() { return nullptr; }
-void* riscv64::new_disassembler() { return nullptr; }
-}  // namespace nopscope::host
 
 namespace {
 

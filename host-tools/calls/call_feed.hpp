@@ -118,8 +118,8 @@ public:
         Nanoseconds tracer = 0;     // its core's tracer time, while it does not run
     };
     class Core;
-    // Throws Error if `axis` is without_tracer and this is a second core. `announces`: the sink
-    // gets the core's own track at once.
+    // Fails if `axis` is without_tracer and this is a second core. `announces`: the sink gets the
+    // core's own track at once.
     Result<Core*> core(unsigned number, bool announces = true);
 
 private:

@@ -199,8 +199,9 @@ private:
         return place.interrupt ? "interrupt" : "function";
     }
 
+    // `table`: a literal, of which only the address is compared.
     template <typename... Values>
-    void insert(std::string_view table, const Values&... values) {
+    void insert(const char* table, const Values&... values) {
         sqlite3_stmt*& statement = inserts_[table];
         if (statement == nullptr) {
             std::string text = fmt::format("INSERT INTO {} VALUES(?", table);
@@ -245,7 +246,7 @@ private:
     bool has_session_ = false;
     std::vector<std::uint64_t> last_ended_;  // number of the last call that ended, by track
     std::uint64_t sample_count_ = 0;
-    std::map<std::string_view, sqlite3_stmt*> inserts_;  // by table, prepared at the first use
+    std::map<const char*, sqlite3_stmt*> inserts_;  // by table, prepared at the first use
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <ranges>
 
 #include "host-tools/base/text.hpp"
@@ -25,7 +27,7 @@ constexpr std::string_view common_events =
     "stall_slot";
 struct NamedEvent {
     std::uint16_t number;
-    const char* name;
+    std::string_view name;
 };
 constexpr NamedEvent more_events[] = {
     {0x4004, "cnt_cycles"},         {0x4005, "stall_backend_mem"}, {0x4006, "l1i_cache_lmiss"},
@@ -33,47 +35,46 @@ constexpr NamedEvent more_events[] = {
     {0x4020, "ldst_align_lat"},     {0x4021, "ld_align_lat"},      {0x4022, "st_align_lat"},
 };
 
-// Calls use(number, name) for each event that has a name.
-template <typename Use>
-void each_event(Use use) {
-    std::uint16_t next = 0;
+// All that have a name, by number.
+constexpr auto all_events = [] {
+    constexpr auto common = std::ranges::count(common_events, ' ');  // one of the names is a dash
+    std::array<NamedEvent, common + std::size(more_events)> all;
+    auto* to = all.data();
+    std::uint16_t number = 0;
     for (const auto word : common_events | std::views::split(' ')) {
-        if (const std::string name(word.begin(), word.end()); name != "-") use(next, name.c_str());
-        ++next;
+        const std::string_view name(word.begin(), word.end());
+        if (name != "-") *to++ = {number, name};
+        ++number;
     }
-    for (const auto& [number, name] : more_events) use(number, name);
-}
+    std::ranges::copy(more_events, to);
+    return all;
+}();
 
 }  // namespace
 
 std::optional<std::uint16_t> event_number(std::string_view name) {
-    std::optional<std::uint64_t> number = read_number(name);
-    each_event([&](std::uint16_t of, const char* its) {
-        if (name == its) number = of;
-    });
+    const auto named = std::ranges::find(all_events, name, &NamedEvent::name);
+    if (named != all_events.end()) return named->number;
+    const auto number = read_number(name);
     if (!number || *number > 0xffff) return std::nullopt;
     return static_cast<std::uint16_t>(*number);
 }
 
 std::string event_name(std::uint32_t number) {
-    std::string name = fmt::format("{:#x}", number);
-    each_event([&](std::uint16_t of, const char* its) {
-        if (number == of) name = its;
-    });
-    return name;
+    const auto named = std::ranges::lower_bound(all_events, number, {}, &NamedEvent::number);
+    const bool has_name = named != all_events.end() && named->number == number;
+    return has_name ? std::string(named->name) : fmt::format("{:#x}", number);
 }
 
 std::vector<std::string> event_words() {
     std::vector<std::string> words;
-    each_event([&](std::uint16_t, const char* name) { words.emplace_back(name); });
+    for (const NamedEvent& event : all_events) words.emplace_back(event.name);
     return words;
 }
 
 std::string event_list() {
     std::string out;
-    each_event([&](std::uint16_t number, const char* name) {
-        out += fmt::format("{:#06x}  {}\n", number, name);
-    });
+    for (const auto& [number, name] : all_events) out += fmt::format("{:#06x}  {}\n", number, name);
     return out;
 }
 
